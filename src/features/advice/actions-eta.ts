@@ -1,4 +1,4 @@
-/** Advice and usual durations beside a status. They are extras: without them, everything else is as it was. */
+/** Shows advice and usual durations beside a status. If they cannot be read, the status is shown without them. */
 import { partInFlight } from '../../contract/explain-wait.ts';
 import type { BackupResult, DeploymentResult, RunResult } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -6,25 +6,23 @@ import type { AdviceFilter, Belay, OperationAdvice, Run, RunStatus } from '../..
 import { subjectOf } from './rules.ts';
 import { nameOfAdvice, type Eta } from './actions.ts';
 
-/** Of each operation, beside a status: how many past ones to read. */
+/** The status reads this many past operations for each operation that it shows. */
 const FEW = 20;
 
 type Part = BackupResult | DeploymentResult;
 
 const partsOf = ({ backup, deployments }: RunResult): Part[] => [...(backup === null ? [] : [backup]), ...deployments];
 
-/** @returns nothing if Temporal does not answer soon */
+/** @returns an empty list if Temporal does not answer soon */
 async function adviceBeside(belay: Belay, filter: AdviceFilter): Promise<OperationAdvice[]> {
   if (filter.of?.length === 0) return [];
   const late = new Promise<OperationAdvice[]>((resolve) => setTimeout(resolve, TIMING.advice.besideMs, []).unref());
   return Promise.race([belay.advise(filter).catch(() => []), late]);
 }
 
-/** On every operation of a run. */
 export const adviceOnRun = (belay: Belay, result: RunResult): Promise<OperationAdvice[]> =>
   adviceBeside(belay, { of: partsOf(result).map(subjectOf) });
 
-/** On the operation in flight, and on what timed out. */
 export function adviceOnStatus(belay: Belay, status: RunStatus): Promise<OperationAdvice[]> {
   const parts = partsOf(status.result).filter(({ outcome }) => outcome === 'timed_out');
   const awaited = awaitedPart(status);
@@ -38,7 +36,6 @@ function awaitedPart({ result, waiting }: RunStatus): Part | null {
   return awaitsEnd ? partInFlight(result) : null;
 }
 
-/** @param found what is known of the past */
 export function etaOf(status: RunStatus, found: readonly OperationAdvice[]): Eta | null {
   const part = awaitedPart(status);
   const past = part === null ? undefined : found.find((it) => isOf(it, part));
@@ -52,8 +49,8 @@ const nameOfPart = (part: Part): string =>
   nameOfAdvice('target' in part ? { target: part.target, serverId: null } : { target: null, serverId: part.serverId });
 
 /**
- * For a display that follows a run: asks in the background, once for the past of all operations, and once about each of
- * them for when it was accepted.
+ * Asks in the background for a display that follows a run: once for the past of all operations, and once for the
+ * acceptance of each.
  */
 export function followEta(belay: Belay, run: Run): (status: RunStatus) => Eta | null {
   let past: OperationAdvice[] | null = null;
@@ -68,7 +65,7 @@ export function followEta(belay: Belay, run: Run): (status: RunStatus) => Eta | 
     );
   }
 
-  /** Temporal's records show it only at the end. */
+  /** Temporal's records show the acceptance only when the operation has ended, so this asks the run. */
   function askAccepted(name: string): void {
     acceptedAt.set(name, null);
     void run.status().then(

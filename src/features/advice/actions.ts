@@ -1,4 +1,4 @@
-/** What `belay advice` does: it looks back at closed backups and deployments. */
+/** `belay advice` looks back at closed backups and deployments. */
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { type Target, targetLabel } from '../../contract/target.ts';
 import { printJson } from '../../process/json-document.ts';
@@ -23,14 +23,10 @@ export async function advice({ server: servers = [], targets = [], json }: Advic
   print(adviceLines(operations));
 }
 
-/* How long operations take, and advice about them, for people. */
-
-/** How long the operation in flight usually takes, and since when it does. */
 export interface Eta {
   usuallyMs: number;
   p95Ms: number | null;
   n: number;
-  /** Null if it is not known. */
   acceptedAt: string | null;
 }
 
@@ -69,14 +65,11 @@ function pastText({ n, timedOut, usuallyMs, p95Ms, budget }: OperationAdvice): s
   return `${usualText({ usuallyMs, p95Ms })} (of ${n}${late})${waited}`;
 }
 
-/** Below a status. */
 export const adviceNotes = (found: readonly OperationAdvice[]): string[] =>
   found.flatMap((one) => one.advice.map((text) => `  advice on the ${nameOfAdvice(one)}: ${text}`));
 
-/** As JSON has it. */
 export const etaDocument = (eta: Eta | null): object | null =>
   eta === null ? null : { usuallyMs: eta.usuallyMs, p95Ms: eta.p95Ms, n: eta.n };
 
-/** For a summary: only what has advice. */
 export const adviceMarkdown = (found: readonly OperationAdvice[]): string[] =>
   found.flatMap((one) => one.advice.map((text) => `- advice on the ${nameOfAdvice(one, codeSpan)}: ${text}`));

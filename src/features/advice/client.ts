@@ -1,6 +1,6 @@
 /**
- * What the last weeks of backups and deployments suggest. It costs one search, a read of each operation found, and one of
- * each server or target with enough of them.
+ * Suggests budgets from the last weeks of backups and deployments. It costs one search, one read of each operation
+ * found, and one read of each server or target that has enough of them.
  */
 import { type WorkflowExecutionInfo, WorkflowFailedError, type Client } from '@temporalio/client';
 import pMap from 'p-map';
@@ -44,7 +44,6 @@ interface Past {
   observation: Observation | null;
 }
 
-/** Those of one lock. */
 interface Group {
   subject: AdviceSubject;
   newest: WorkflowExecutionInfo | null;
@@ -83,7 +82,7 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
     within(session, TIMING.advice.answerMs, 'look back at past operations', () => withoutPutOff(() => advise(filter)));
 }
 
-/** One page, the newest first. It needs no search attribute of Belay's. */
+/** Reads one page, the newest first. The query needs none of Belay's search attributes. */
 async function listClosed(
   { client, taskQueue }: Session,
   subjects: readonly AdviceSubject[] | undefined,
@@ -110,7 +109,9 @@ function pastIn(result: OperationResult | null): Past | null {
   return { subject: subjectOf(result), observation: timeToVerdict(result) };
 }
 
-/** A site that moved to another service has a new past. */
+/**
+ * A site that moved to another service has a new past, so operations of another service than the newest do not count.
+ */
 function groupByLock(
   operations: readonly WorkflowExecutionInfo[],
   pasts: readonly (Past | null)[],
@@ -128,7 +129,7 @@ function groupByLock(
   return groups;
 }
 
-/* What closed operations returned, by one search and a read of each. The list of workflows lags a moment. */
+/* Only the first 50 count. Default: all servers and targets. */
 
 type OperationResult = BackupResult | DeploymentResult;
 
@@ -153,7 +154,7 @@ function createPastReader<T>(client: Client, reduce: (result: OperationResult | 
   return (operations: readonly WorkflowExecutionInfo[]): Promise<T[]> => pMap(operations, read, IN_PARALLEL);
 }
 
-/** The service that the operation was for; empty if it is from before this was recorded. */
+/** Empty for operations from before the service was recorded. */
 const serviceOfOperation = ({ memo }: WorkflowExecutionInfo): string =>
   ((memo ?? {}) as Partial<OperationMemo>).service ?? '';
 

@@ -1,4 +1,4 @@
-/** What the last weeks of backups and deployments show: whether their tries were too few, and whether fleets lack one. */
+/** Looks back at the last weeks: were the tries of an operation too few, and does a fleet lack what was deployed? */
 import type { OperationAdvice } from './rules.ts';
 import { createAdvise } from './client.ts';
 import { openSession } from '../../client/session.ts';
@@ -9,7 +9,7 @@ import { leftOut, shortList, type Check, type Finding } from '../../cli/doctor-c
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { buildInventory } from '../../config/inventory.ts';
 
-/** Temporal is asked once for both. */
+/** Both checks share one question to Temporal. */
 export function pastChecks(): Check[] {
   let asked: Promise<OperationAdvice[]> | undefined;
   const look = () => (asked ??= lookBack());
@@ -45,9 +45,12 @@ async function lookBack(): Promise<OperationAdvice[]> {
 const subjectText = ({ serverId, target }: OperationAdvice): string =>
   target === null ? `server ${plainText(serverId ?? '')}` : targetText(target, plainText);
 
-/* Checks whether what was deployed lately is in a fleet: a freeze for a fleet does not hold back what is in none. */
+/*
+ * Checks whether what was deployed lately is in a fleet. A freeze for a fleet does not hold back a target outside of
+ * all fleets.
+ */
 
-/** @param lookBack what the last 30 days had @throws if Temporal does not tell */
+/** @throws if Temporal does not answer */
 const fleetsCheck = (lookBack: () => Promise<OperationAdvice[]>): Check => ({
   name: 'fleets',
   run: async (): Promise<Finding> => {

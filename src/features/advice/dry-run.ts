@@ -1,4 +1,4 @@
-/** How long it would take, by the past of its operations, and whether a freeze begins meanwhile. */
+/** Estimates from the past how long the request would take, and whether a freeze begins meanwhile. */
 import { beginsText } from '../freezes/text.ts';
 import { firstFreezeAhead } from '../freezes/actions-ahead.ts';
 import type { PlannedOperation } from '../../config/policy.ts';

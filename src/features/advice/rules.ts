@@ -1,4 +1,4 @@
-/** Advice about one server's backups or one target's deployments, as data and in sentences. Pure. */
+/** Gives advice about one server's backups or one target's deployments, as data and in sentences. Pure. */
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { Target } from '../../contract/target.ts';
 import { secondsText } from '../../contract/duration.ts';
@@ -6,7 +6,7 @@ import { LIMITS } from '../../request/limits.ts';
 import type { TargetResult } from '../rollouts/shapes.ts';
 import { isPending, isRunning } from '../../contract/results.ts';
 
-/** Backups of a server, or deployments of a target. */
+/** A server, for its backups, or a target, for its deployments. */
 export type AdviceSubject = { serverId: string } | { target: Target };
 
 export const subjectOf = (part: BackupResult | DeploymentResult): AdviceSubject =>
@@ -18,19 +18,19 @@ export interface OperationAdvice {
   serverId: string | null;
   /** Null for backups. */
   target: Target | null;
-  /** How many are known to have ended or timed out, from the newest 100 at most. */
+  /** Operations known to have ended or timed out, from the newest 100 at most. */
   n: number;
   timedOut: number;
-  /** From the acceptance to the verdict, the median. Null if fewer than five are known, or most timed out. */
+  /** The median from the acceptance to the verdict. Null if fewer than five are known, or if most timed out. */
   usuallyMs: number | null;
-  /** Null if that is not known, too. */
+  /** The 95th percentile. Null if `usuallyMs` is null, or if too many timed out to know it. */
   p95Ms: number | null;
-  /** Of the newest one. Null if too few are known for advice. */
+  /** The interval and tries of the newest operation. Null if too few operations are known for advice. */
   budget: Budget | null;
   /** Null if the budget is ample, or too little is known. */
   suggestedBudget: Budget | null;
   slowdown: Slowdown | null;
-  /** In sentences; empty if there is none. */
+  /** Sentences for people. Empty if there is no advice. */
   advice: string[];
 }
 
@@ -76,41 +76,38 @@ function triesSentence(kind: OperationAdvice['kind'], { budget, suggested, ...se
 const slowdownSentence = ({ wasMs, isMs }: Slowdown): string =>
   `slower than it was: the median is ${secondsText(isMs)}, and was ${secondsText(wasMs)}`;
 
-/* What the past of a server's backups or a target's deployments suggests. No verdict depends on it. Pure. */
+/* Judges the past of a server's backups or a target's deployments. No verdict depends on it. Pure. */
 
-/** How long an operation is waited for. */
+/** How long Belay waits for an operation: `tries` reads, one every `intervalMs`. */
 export interface Budget {
   intervalMs: number;
   tries: number;
 }
 
 interface Usual {
-  /** The median. */
   usuallyMs: number;
   /** Null if more than a twentieth timed out, so that it is not known. */
   p95Ms: number | null;
   n: number;
 }
 
-/** A budget that is nearly used up, or was. */
 interface TooFewTries {
   budget: Budget;
-  /** Null if it is not known, because too many timed out. */
+  /** Null if too many timed out to know it. */
   p95Ms: number | null;
   n: number;
-  /** Of them, at about this budget. */
+  /** Operations that timed out at about this budget. */
   timedOut: number;
   suggested: Budget;
 }
 
 export interface Slowdown {
-  /** Medians. */
+  /** The medians of the earlier and of the newest operations. */
   wasMs: number;
   isMs: number;
 }
 
 const LEAST_FOR_USUAL = 5;
-/** As many have to be known. */
 export const LEAST_FOR_ADVICE = 10;
 
 /** @returns null if too few are known, or if most of them timed out */
@@ -120,7 +117,7 @@ export function usualOf(past: readonly Observation[]): Usual | null {
   return usuallyMs === null ? null : { usuallyMs, p95Ms: quantile(past, 0.95), n: past.length };
 }
 
-/** Of the budget, that a 95th percentile may take up. */
+/** The part of the budget that a 95th percentile may take up. */
 const AMPLE = 0.8;
 const SPARE = 1.5;
 
@@ -130,21 +127,21 @@ export function tooFewTries(past: readonly Observation[], budget: Budget): TooFe
   const budgetMs = budget.intervalMs * budget.tries;
   const p95Ms = quantile(past, 0.95);
   const timedOut = past.filter(({ ms, ended }) => !ended && ms > AMPLE * budgetMs).length;
-  // What timed out only at smaller budgets may well end within this one.
+  // An operation that timed out at a smaller budget may well end within this one.
   const isTight = p95Ms === null ? timedOut > 0 : p95Ms > AMPLE * budgetMs;
   if (!isTight) return null;
   const wantedMs = p95Ms === null ? 2 * budgetMs : SPARE * p95Ms;
   return { budget, p95Ms, n: past.length, timedOut, suggested: budgetFor(wantedMs, budget) };
 }
 
-/** More tries, as far as there may be more; else longer intervals. */
+/** Adds tries up to their limit, then lengthens the interval. */
 function budgetFor(wantedMs: number, { intervalMs }: Budget): Budget {
   const [, most] = LIMITS.tries;
   const tries = Math.ceil(wantedMs / intervalMs);
   return tries <= most ? { intervalMs, tries } : { intervalMs: Math.ceil(wantedMs / most), tries: most };
 }
 
-/** How many newest ones are compared with as many before them. */
+/** The newest 50 are compared with the 50 before them. */
 const COMPARED = 50;
 
 /** @param past the newest first */
@@ -155,26 +152,26 @@ export function slowdownOf(past: readonly Observation[]): Slowdown | null {
   return isMs !== null && wasMs !== null && isMs > SPARE * wasMs ? { wasMs, isMs } : null;
 }
 
-/* Quantiles of durations of which some are known only to be longer than a limit. Pure. */
+/* Estimates quantiles of durations, some of which are known only to be longer than a limit. Pure. */
 
 export interface Observation {
   ms: number;
-  /** False: it took longer than `ms`, by how much is not known. */
+  /** False if the operation took longer than `ms`: by how much is not known. */
   ended: boolean;
 }
 
-/** Products of quotients come out this much off. */
+/** Absorbs the rounding errors of products of quotients. */
 const ROUNDING = 1e-9;
 
 /**
- * The least duration by which at least this part has ended, estimated by Kaplan and Meier. Without observations that did
- * not end, it is the value at the nearest rank.
+ * Estimates by Kaplan and Meier the least duration by which at least this part has ended. If every observation ended,
+ * this is the value at the nearest rank.
  *
  * @param part more than 0, at most 1
- * @returns null if fewer than that were seen to end
+ * @returns null if a smaller part was seen to end
  */
 export function quantile(observations: readonly Observation[], part: number): number | null {
-  // At the same duration, an end comes before a limit: what only reached the limit was still in progress.
+  // At equal durations, an end sorts before a limit: the operation that reached the limit was still in progress.
   const sorted = observations.toSorted((a, b) => a.ms - b.ms || Number(b.ended) - Number(a.ended));
   let inProgress = 1;
   for (const [index, { ms, ended }] of sorted.entries()) {
@@ -185,47 +182,52 @@ export function quantile(observations: readonly Observation[], part: number): nu
   return null;
 }
 
-/* What the result of a past operation shows about how long it took. Pure. */
-
 type OperationResult = BackupResult | DeploymentResult;
 
-/** From the acceptance to the verdict. Null if the result does not show it. */
+/** The time from the acceptance to the verdict. Null if the result does not show it. */
 export function timeToVerdict(result: OperationResult): Observation | null {
   const { outcome, acceptedAt, trigger } = result;
   const ended = hasEnded(result);
   const verdictAt = verdictAtOf(result);
-  // A request in doubt was found to be accepted some time after it was.
+  // A request that was in doubt is found to be accepted some time after its acceptance.
   const isKnown = trigger.reconciledBy === null && (ended || outcome === 'timed_out');
   if (!isKnown || acceptedAt === null || verdictAt === null) return null;
   return { ms: Date.parse(verdictAt) - Date.parse(acceptedAt), ended };
 }
 
-/** From the acceptance to the end at the service, which the verdict follows. Null if the result does not show it. */
+/**
+ * The time from the acceptance to the end at the service, which the verdict follows. Null if the result does not show
+ * it.
+ */
 export function timeToEnd(result: OperationResult): number | null {
   const { acceptedAt, inProgressAt } = result;
   const verdict = timeToVerdict(result);
   if (verdict === null || !verdict.ended || acceptedAt === null) return null;
-  // Other evidence takes longer than the deployment.
+  // Other evidence arrives later than the end of the deployment.
   if ('evidence' in result && result.evidence !== 'transition' && result.evidence !== 'identity') return null;
-  // Between the last read in progress and the read that saw its end: in the middle, for want of better.
+  // The end lies between the last read in progress and the read that saw the end. Take the midpoint; we know nothing
+  // closer.
   const lastMs = inProgressAt === null ? 0 : Date.parse(inProgressAt) - Date.parse(acceptedAt);
   return (lastMs + verdict.ms) / 2;
 }
 
 const hasEnded = ({ outcome }: OperationResult): boolean => outcome === 'completed' || outcome === 'failed';
 
-/** The check of a site comes after the verdict. Results from before the field existed lack it. */
+/**
+ * `endedAt` includes the check of the site, which comes after the verdict. Results from before `verdictAt` existed lack
+ * it.
+ */
 function verdictAtOf(result: OperationResult): string | null {
   const known = 'target' in result ? (result.verdictAt as string | null | undefined) : null;
   return known ?? result.endedAt;
 }
 
-/* How long runs take, by the past of their operations, and what is left of a rollout. Pure. */
+/* Estimates how long runs and the rest of a rollout take, from the past of their operations. Pure. */
 
-/** Of each operation; null if nothing is known of it. */
+/** One entry per operation. Null if nothing is known of it. */
 export type PastOfRun = (Pick<OperationAdvice, 'usuallyMs' | 'p95Ms'> | null)[];
 
-/** `p95Ms` is null if it is not known of every operation, and of several runs. */
+/** `p95Ms` is null for several runs, and if an operation has none. */
 type Eta = Pick<Usual, 'usuallyMs' | 'p95Ms'>;
 
 /** @returns null if an operation of a single run, or every one of several, has too short a past */
@@ -237,7 +239,11 @@ export function etaOfRuns(runs: readonly PastOfRun[], maxAtOnce: number): Eta | 
   return { usuallyMs: Math.ceil(runs.length / maxAtOnce) * (quantile(known.map(ended), 0.5) ?? 0), p95Ms: null };
 }
 
-/** What is left of a rollout, by its servers that have ended. @returns null if fewer than five have, or none is left */
+/**
+ * Estimates the rest of a rollout from its servers that have ended.
+ *
+ * @returns null if fewer than five have ended, or if none is left
+ */
 export function leftOfRolloutMs(targets: readonly TargetResult[]): number | null {
   const took = targets.flatMap(({ outcome, startedAt, endedAt }) =>
     outcome === null || startedAt === null || endedAt === null ? [] : Date.parse(endedAt) - Date.parse(startedAt),

@@ -1,4 +1,4 @@
-/** What `belay approve`, `reject` and `approvals` do. */
+/** Implements `belay approve`, `reject` and `approvals`. */
 import type { ApprovalAnswer, ApprovalQuestion, Decided, AskedApproval, AskingRun } from './shapes.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { BelayError } from '../../contract/errors.ts';
@@ -68,7 +68,6 @@ async function answer(decision: Decided, workflowId: string, options: DecideOpti
   });
 }
 
-/** As the question wants it, or as the options say. */
 async function prove(
   { plan, hash, asked }: ApprovalQuestion,
   decided: SignedDecision,
@@ -85,7 +84,7 @@ async function prove(
   return { by: decided.by, proof: { kind: 'ssh', signature: signed } };
 }
 
-/** What the same question still needs; null if it was answered. */
+/** Returns the question if it still needs answers, else null. */
 async function leftToAsk(belay: Belay, { plan: { workflowId }, hash }: ApprovalQuestion) {
   const next = await belay.approvals.question(workflowId).catch(() => null);
   return next?.hash === hash ? next : null;
@@ -98,9 +97,6 @@ export async function printApprovals({ json }: { json?: boolean }): Promise<void
   print(asking.length === 0 ? 'no run or rollout asks for an approval' : asking.flatMap(approvalLines));
 }
 
-/* Questions for approval as the command line shows them. */
-
-/** Everything that a person is to read before they decide. */
 export function questionLines({ plan, hash, parts, asked, until }: ApprovalQuestion): string[] {
   return [...factsOfPlan(plan, hash), ...partLines(parts), ...asked.map(askedLine), `until: ${until}`];
 }

@@ -1,4 +1,4 @@
-/** What runs and rollouts ask people to approve, and the answers. */
+/** Lists what runs and rollouts ask people to approve, and sends the answers. */
 import { type WorkflowExecutionDescription, type WorkflowHandle, QueryNotRegisteredError } from '@temporalio/client';
 import pMap from 'p-map';
 import { messageOf, plainText } from '../../contract/safe-text.ts';
@@ -14,15 +14,15 @@ import { within } from '../../client/within.ts';
 import { isUnanswered } from '../../client/transport/grpc-errors.ts';
 import { summaryOf } from './rules.ts';
 
-/** @throws BelayError, from every call */
+/** Every method throws a BelayError if it fails. */
 export interface Approvals {
-  /** What waits for people, by Temporal's records, the oldest first. The list lags a moment. */
+  /** Lists what waits for people according to Temporal's records, the oldest first. The list lags a moment. */
   list(): Promise<AskingRun[]>;
-  /** What this run or rollout asks now; null if nothing. */
+  /** Returns what this run or rollout asks now, or null if it asks nothing. */
   question(workflowId: string): Promise<ApprovalQuestion | null>;
-  /** Counts once a worker has verified it. @throws BelayError `Usage` if it does not count */
+  /** Resolves once a worker has verified the answer. @throws BelayError `Usage` if it does not count */
   approve(workflowId: string, answer: ApprovalAnswer): Promise<void>;
-  /** Ends the run or rollout, even if others have approved it. Requires a reason. */
+  /** Ends the run or rollout, even if others have approved it. The answer needs a reason. */
   reject(workflowId: string, answer: ApprovalAnswer): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ function ask(
   });
 }
 
-/** Temporal answered just before, so it is a worker that is missing: its last poll may be a minute old. */
+/** Temporal answered just before, so a worker is missing. Temporal may list its last poll for another minute. */
 const silent = (workflowId: string): BelayError =>
   new BelayError('NoWorker', `no worker answers for ${workflowId} now: ${NO_WORKER_REMEDY}`);
 
@@ -95,7 +95,7 @@ async function list(session: Session): Promise<AskingRun[]> {
   }
   if (waiting.length === 0) return [];
   const noWorker = await requireWorkers(session).then(() => null, messageOf);
-  // One that does not answer must not hide the others, and not vanish.
+  // A run that does not answer must neither hide the others nor vanish from the list.
   const asked = await pMap(
     waiting,
     async (it): Promise<AskingRun> => {
@@ -114,21 +114,22 @@ async function list(session: Session): Promise<AskingRun[]> {
   return asked.filter(({ why }) => why !== DECIDED).sort((a, b) => sinceOf(a).localeCompare(sinceOf(b)));
 }
 
-/** Temporal's records lag a moment. */
+/** Temporal's records lag, so a decided question can still be listed. */
 const DECIDED = 'it asks no more';
 
-/** What Temporal knows of the workflow that is asked about. */
 export interface AskedExecution {
   namespace: string;
   workflowId: string;
-  /** Run id of its first execution; null if this Temporal does not say. */
+  /** Run id of the first execution. Null if this version of Temporal does not report it. */
   executionId: string | null;
 }
 
 /**
- * What a run or rollout asks now; null if nothing. Until its code has begun, it knows no queries.
+ * Returns what a run or rollout asks now, or null if it asks nothing. A workflow answers no query before its code has
+ * begun.
  *
- * @throws BelayError `Refused` if the answer is not what people would sign: whoever can start workflows can answer anything
+ * @throws BelayError `Refused` if the answer is not what people would sign: whoever can start workflows can answer
+ * anything
  */
 export async function askedNow(
   handle: Pick<WorkflowHandle, 'query'>,

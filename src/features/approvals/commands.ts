@@ -1,4 +1,4 @@
-/** `belay approve`, `reject` and `approvals`. */
+/** Defines `belay approve`, `reject` and `approvals`. */
 import { Command, Option } from 'commander';
 import { PLAN_DIGITS } from './text.ts';
 import type { DecideOptions } from './actions.ts';

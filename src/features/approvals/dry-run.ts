@@ -1,4 +1,6 @@
-/** Which approvals would be asked for. Workers go by their own belay.yaml, this command by that of its machine. */
+/**
+ * Shows which approvals would be asked for. Workers read their own belay.yaml; this command reads that of its machine.
+ */
 import { plainText } from '../../contract/safe-text.ts';
 import type { RolloutWave } from '../rollouts/shapes.ts';
 import type { PolicyApproval } from './worker-proofs.ts';
@@ -7,9 +9,9 @@ import { operationsOfRun, type Part, type Planned } from '../../cli/planned.ts';
 
 interface AskedFor {
   name: string;
-  /** The wave of a rollout before which it is asked for; null for before everything. */
+  /** The wave that needs it. Null if it is asked before the whole rollout or run. */
   wave: string | null;
-  /** Null if the belay.yaml of this machine has none of this name. */
+  /** Null if the belay.yaml of this machine has no approval of this name. */
   rule: PolicyApproval['rule'] | null;
 }
 

@@ -1,4 +1,4 @@
-/** A run asks people once, after the question of freezes and before its backup. It holds nothing meanwhile. */
+/** A run asks people once, after its wait for freezes and before its backup. It holds no lock meanwhile. */
 import { APPROVALS_FACT, type ApprovalPlan, type ApprovalRule, type Approved, type PlannedPart } from './shapes.ts';
 import { factOf } from '../../contract/facts.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -14,14 +14,14 @@ import { ask, concludeUnapproved, refuseUnasked, listenForAnswers, notifyOfAppro
 export function approvalHold(run: RunState): Hold {
   const { cancellation, facts, input, result } = run;
   const approvals = listenForAnswers();
-  /** For this run or for its rollout. */
+  /** What was approved for this run or for its rollout. */
   const approved: Approved[] = [...(input.approved ?? [])];
   const answer = factOf(facts, APPROVALS_FACT);
   const rules = answer === undefined || 'error' in answer ? null : answer.rules;
   let isAsked = false;
   let forTarget: ReturnType<typeof approvedForTarget> | undefined;
 
-  /** @returns null once everyone has approved, or once the run was reset and sends nothing */
+  /** @returns null once everyone has approved, or if the run was reset and therefore sends nothing */
   async function askPeople(rulesOfRun: ApprovalRule[]): Promise<Conclusion | null> {
     const deadline = deadlineBefore(run);
     const part = plannedPartOf(input);
@@ -46,7 +46,7 @@ export function approvalHold(run: RunState): Hold {
       if (rules === null || isAsked || wasReset()) return null;
       isAsked = true;
       const unapproved = await run.during('approval', () => askPeople(rules));
-      // Days may have passed: a freeze may have begun.
+      // The answer may take days, and a freeze may have begun.
       return unapproved ?? 'waited';
     },
     untilMs: () => goodUntilMs(approved),

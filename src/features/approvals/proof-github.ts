@@ -1,12 +1,12 @@
-/** Whether a token of GitHub Actions proves that a job of an environment ran, for one plan. */
+/** Verifies that a token of GitHub Actions comes from a job of an environment, and was made for one plan. */
 import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import type { Decided } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { ApprovalError } from './proof-ssh.ts';
 
-/** The job that may approve: GitHub's rules for the environment say who lets it pass. */
+/** Names the job that may approve. GitHub's rules for its environment decide who can start it. */
 export interface GitHubGate {
-  /** The number of the repository, which a rename does not change. */
+  /** The number of the repository. It survives a rename. */
   repositoryId: string;
   environment: string;
   issuer: string;
@@ -14,19 +14,19 @@ export interface GitHubGate {
 
 export const GITHUB_ISSUER = 'https://token.actions.githubusercontent.com';
 
-/** Only a token that was made for this decision about this plan has it. @param hash of the plan */
+/** The audience binds a token to one decision about one plan. @param hash of the plan */
 export const audienceOf = (hash: string, decision: Decided): string =>
   decision === 'approve' ? `belay:${hash}` : `belay:${decision}:${hash}`;
 
 interface TokenUse {
   gate: GitHubGate;
   audience: string;
-  /** Who is said to have started the job. */
+  /** The name that the answer gives for whoever started the job. */
   actor: string;
 }
 
 /**
- * @param atMs when the token was given: it is over a few minutes later
+ * @param atMs when the answer was given: the token expires a few minutes later
  * @returns which job it was. @throws ApprovalError if it proves nothing, Error if the issuer does not answer
  */
 export type VerifyToken = (token: string, use: TokenUse, atMs: number) => Promise<string>;
@@ -34,7 +34,7 @@ export type VerifyToken = (token: string, use: TokenUse, atMs: number) => Promis
 const KEYS_TIMEOUT_MS = 2_000;
 const CLOCK_TOLERANCE_S = 60;
 
-/** Keeps the keys of each issuer for ten minutes. */
+/** Remembers a key set for each issuer, so that not every token costs a request. */
 export function createTokenVerifier(): VerifyToken {
   const keys = new Map<string, JWTVerifyGetKey>();
   const keysOf = (issuer: string) => {
@@ -57,7 +57,7 @@ export function createTokenVerifier(): VerifyToken {
   };
 }
 
-/** What the token itself lacks is final; an issuer that cannot be asked is not. */
+/** A defect of the token is final. An issuer that does not answer is asked again. */
 function rethrow(error: unknown): never {
   const isOfIssuer =
     !(error instanceof errors.JOSEError) ||

@@ -1,21 +1,21 @@
-/** Reads OpenSSH's file of allowed signers. What it cannot judge, it refuses with the line. */
+/** Reads OpenSSH's file of allowed signers. It refuses a line that it cannot judge, and names it. */
 import { plainText } from '../../contract/safe-text.ts';
 import { ApprovalError, parseSshKey, fingerprint, verifySshSignature } from './proof-ssh.ts';
 
 export interface Signer {
   principals: string[];
-  /** The public key, as it is encoded. */
+  /** The encoded public key. */
   key: Buffer;
-  /** Null for any use. */
+  /** Null if the key may sign for any namespace. */
   namespaces: string[] | null;
-  /** Milliseconds since 1970; infinite if it has no such bound. */
+  /** In milliseconds since 1970, infinite without a bound. */
   validFromMs: number;
   validToMs: number;
 }
 
 const MAX_BYTES = 1_048_576;
 
-/** @throws ApprovalError with the line */
+/** @throws ApprovalError that names the line */
 export function parseAllowedSigners(text: string): Signer[] {
   if (text.length > MAX_BYTES) throw new ApprovalError('the file of signers is larger than 1 MiB');
   const signers = text.split(/\r?\n/).flatMap((line, index): Signer[] => {
@@ -32,7 +32,7 @@ export function parseAllowedSigners(text: string): Signer[] {
   return signers;
 }
 
-/** Words with blanks are in quotes. */
+/** A quoted word may contain blanks. */
 const WORD = /^((?:"(?:\\.|[^"\\])*"|[^\s"])+)\s*/;
 
 function parseLine(line: string): Signer {
@@ -60,7 +60,7 @@ function nextWord(line: string): { word: string; rest: string } {
 
 const unquoted = (word: string): string => word.replace(/^"(.*)"$/, '$1').replace(/\\(.)/g, '$1');
 
-/** One pattern would make everyone a signer, and no one would see whom a key stands for. */
+/** One pattern could make everyone a signer, and would hide whom a key stands for. */
 function refusePatterns(words: readonly string[], what: string): void {
   const pattern = words.find((it) => /[*?!]/.test(it));
   if (pattern !== undefined)
@@ -104,7 +104,7 @@ function valueOf(name: string, value: string | undefined): string {
 
 const TIME = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z)?$/;
 
-/** As ssh-keygen takes it: `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, local unless it ends in Z. */
+/** Takes the formats of ssh-keygen: `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, local unless it ends in Z. */
 function instantOf(text: string): number {
   const found = TIME.exec(text);
   const error = new ApprovalError(`"${text}" is not a time like 20261224 or 202612241800Z`);
@@ -118,8 +118,6 @@ function instantOf(text: string): number {
   return found[7] === 'Z' ? utc.getTime() : new Date(year, month - 1, day, hour, minute, second).getTime();
 }
 
-/* Whether a signature proves that a principal wrote a text. */
-
 export interface SignedBy {
   signature: string;
   text: string;
@@ -127,7 +125,7 @@ export interface SignedBy {
   principal: string;
 }
 
-/** @returns the fingerprint of the key. @throws ApprovalError if it proves nothing at this time */
+/** @returns the fingerprint of the key. @throws ApprovalError if the signature proves nothing at this time */
 export function proveBySsh(signers: readonly Signer[], signed: SignedBy, atMs: number): string {
   const { signature, text, namespace, principal } = signed;
   const key = verifySshSignature(signature, text, namespace);
@@ -142,6 +140,6 @@ export function proveBySsh(signers: readonly Signer[], signed: SignedBy, atMs: n
   throw new ApprovalError(`the key ${name} of ${principal} is not valid now`);
 }
 
-/** Those that may sign this at any time. */
+/** The result ignores the period in which each key is valid. */
 export const signersFor = (signers: readonly Signer[], namespace: string): Signer[] =>
   signers.filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace));

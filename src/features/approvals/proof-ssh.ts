@@ -1,13 +1,13 @@
-/** Public keys of SSH, as keys of Node's crypto. */
+/** Reads public keys of SSH as keys of Node's crypto. */
 import { createHash, createPublicKey, type KeyObject, verify, type VerifyKeyObjectInput } from 'node:crypto';
 
 interface SshKey {
-  /** As in files of OpenSSH: `ssh-ed25519`. */
+  /** The type as OpenSSH writes it, such as `ssh-ed25519`. */
   type: string;
   key: KeyObject;
-  /** Bytes of one of the two numbers of an ECDSA signature. */
+  /** The length of each of the two numbers in an ECDSA signature. */
   ecdsaBytes: number | null;
-  /** What a security key signs for; null for other keys. */
+  /** The application that a security key signs for. Null for other keys. */
   application: string | null;
 }
 
@@ -39,7 +39,6 @@ export function parseSshKey(blob: Buffer): SshKey {
   return { type, key, ecdsaBytes, application };
 }
 
-/** As `ssh-keygen -l` shows it. */
 export const fingerprint = (blob: Buffer): string =>
   `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
 
@@ -94,18 +93,18 @@ function exactly(found: Buffer, length: number): Buffer {
 }
 
 /*
- * Verifies what `ssh-keygen -Y sign` printed, by OpenSSH's PROTOCOL.sshsig. The worker's image has no OpenSSH, so this is
- * done with Node's crypto.
+ * Verifies what `ssh-keygen -Y sign` printed, by OpenSSH's PROTOCOL.sshsig. It uses Node's crypto, because the worker's
+ * image has no OpenSSH.
  */
 
-/** One of an RSA key with 16,384 bits is shorter. */
+/** The signature of an RSA key with 16,384 bits is shorter than this. */
 const MAX_LENGTH = 16_384;
 const ARMOR = /^\s*-----BEGIN SSH SIGNATURE-----\r?\n([A-Za-z0-9+/=\r\n]+)-----END SSH SIGNATURE-----\s*$/;
 const MAGIC = 'SSHSIG';
 const HASHES = ['sha256', 'sha512'];
 const USER_PRESENT = 1;
 
-/** @returns the public key that signed the text, as it is encoded. @throws ApprovalError if the signature is not good */
+/** @returns the encoded public key that signed the text. @throws ApprovalError if the signature is not good */
 export function verifySshSignature(signature: string, text: string, namespace: string): Buffer {
   const wire = readWire(unarmored(signature), 'the signature');
   if (wire.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw new ApprovalError('this is not a signature of SSH');
@@ -182,7 +181,7 @@ function isOf(
   return isVerified(ECDSA_HASHES[ecdsaBytes] ?? null, message, numbered, Buffer.concat(padded));
 }
 
-/** OpenSSL throws for some keys that could be parsed. */
+/** OpenSSL throws for some keys that parse. */
 function isVerified(hash: string | null, message: Buffer, key: VerifyKeyObjectInput, signature: Buffer): boolean {
   try {
     return verify(hash, message, key, signature);
@@ -191,7 +190,7 @@ function isVerified(hash: string | null, message: Buffer, key: VerifyKeyObjectIn
   }
 }
 
-/* The encoding of SSH (RFC 4251): numbers and strings in a row. Every length is checked. */
+/* Reads the encoding of SSH (RFC 4251), numbers and strings in a row. It checks every length. */
 
 interface WireReader {
   uint32(): number;
@@ -199,13 +198,12 @@ interface WireReader {
   bytes(length: number): Buffer;
   string(): Buffer;
   text(): string;
-  /** A positive number without leading zeros. */
   positive(): Buffer;
-  /** @throws ApprovalError if anything is left */
+  /** @throws ApprovalError if bytes are left */
   end(): void;
 }
 
-/** @param what for errors */
+/** @param what names the source in errors */
 function readWire(source: Buffer, what: string): WireReader {
   let at = 0;
   const bytes = (length: number): Buffer => {
@@ -240,7 +238,7 @@ export function wireString(content: Buffer | string): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-/** A proof or a file of signers that cannot be used. Its message is for the person who sent or wrote it. */
+/** The message is for the person who sent the proof or wrote the file of signers. */
 export class ApprovalError extends Error {
   override readonly name = 'ApprovalError';
 }

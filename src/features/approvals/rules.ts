@@ -1,4 +1,4 @@
-/** The rules of a question: which answers are taken, what they count for, and how long a yes is good. Pure. */
+/** Decides which answers a question takes, what they count for, and how long an approval is good. Pure. */
 import {
   type ApprovalAnswer,
   type ApprovalPlan,
@@ -17,26 +17,25 @@ import type { RolloutInput } from '../rollouts/shapes.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { isSameTarget, targetsOf, type Target } from '../../contract/target.ts';
 
-/** A question that is open. */
 export interface OpenQuestion {
   plan: ApprovalPlan;
-  /** The hash of the plan. */
   hash: string;
   /** The number of questions of its workflow so far, including this one. */
   count: number;
   endsMs: number;
   asked: AskedApproval[];
-  /** Those that count, in order. */
+  /** The approvals that count, in order. */
   yeses: Yes[];
-  /** Who rejected it, and why. */
   rejected: { by: string; why: string; proven: string } | null;
-  /** Those that did not count. */
+  /** How many answers did not count. */
   badAnswers: number;
-  /** What proves each principal, by its name. */
+  /** The proof of each principal, by name. */
   proven: Map<string, string>;
 }
 
-/** Of one question. All of a rollout take fewer updates than Temporal lets a workflow take. */
+/**
+ * The limit of one question. All questions of a rollout together stay below the number of updates that Temporal allows.
+ */
 const MAX_BAD_ANSWERS = 50;
 
 const MAX_TEXT = 200;
@@ -59,7 +58,7 @@ export function openQuestion(plan: ApprovalPlan, hash: string, count: number): O
 
 export const isApproved = ({ asked }: OpenQuestion): boolean => asked.every(({ need, by }) => by.length >= need);
 
-/** @param answer any JSON: the UI can send it @returns why it is not even verified, or null */
+/** @param answer any JSON, because the UI can send it @returns why the answer is not even verified, or null */
 export function problemOfAnswer(
   question: OpenQuestion | null,
   decision: Decided,
@@ -94,7 +93,7 @@ function isProof(proof: unknown): boolean {
 }
 
 /**
- * @param rules those that it counts for
+ * @param rules the rules that the answer counts for
  * @returns why it counts for nothing, or null
  */
 export function countYes(
@@ -115,7 +114,7 @@ export function countYes(
   return null;
 }
 
-/** Those that count: one key is one person under any number of names, and one name is one person with any keys. */
+/** Counts one key as one person under any number of names, and one name as one person with any number of keys. */
 export function differentPeople<T extends { by: string; proof: string }>(answers: readonly T[]): T[] {
   const counted: T[] = [];
   const isSame = (one: T, other: T) => one.by === other.by || (one.proof === other.proof && one.proof !== NOT_PROVEN);
@@ -125,7 +124,7 @@ export function differentPeople<T extends { by: string; proof: string }>(answers
   return counted;
 }
 
-/** Until when all that was approved is good, in milliseconds since 1970; infinite if nothing had to be. */
+/** When the first approval expires, in milliseconds since 1970. Infinite if nothing had to be approved. */
 export function goodUntilMs(approved: readonly Approved[]): number {
   const ends = approved.map(({ plan: { rules }, yeses }) => {
     const lastMs = Math.max(...yeses.map(({ at }) => Date.parse(at)));
@@ -134,31 +133,28 @@ export function goodUntilMs(approved: readonly Approved[]): number {
   return Math.min(Infinity, ...ends);
 }
 
-/** Why it is good no more, or null. */
 export function expiry(approved: readonly Approved[], nowMs: number): string | null {
   const untilMs = goodUntilMs(approved);
   if (nowMs < untilMs) return null;
   return `its approval was good until ${new Date(untilMs).toISOString()}: start it again`;
 }
 
-/* Which approvals are asked for before a whole rollout, and which before one of its waves. Pure. */
+/* Decides which approvals a rollout asks for at its start, and which before one of its waves. Pure. */
 
 interface WaveNeeds {
   wave: string;
-  /** The approval that the wave names. */
   named?: string | undefined;
-  /** Names of approvals that its operations need. */
   needed: readonly string[];
 }
 
 interface AskedWhen {
-  /** Names, without repetition. */
   before: string[];
   ofWaves: { wave: string; name: string }[];
 }
 
 /**
- * What a wave asks for is not asked before, unless the rollout names it or other waves need it as well.
+ * A wave's own approval is not asked at the start, unless the rollout names it or other waves need it.
+ *
  * @param named the approvals that the rollout names
  */
 export function askedWhen(named: string | readonly string[] | undefined, waves: readonly WaveNeeds[]): AskedWhen {
@@ -170,9 +166,9 @@ export function askedWhen(named: string | readonly string[] | undefined, waves: 
   };
 }
 
-/* What a run or rollout is about to do, server by server, as people approve it. Pure. */
+/* Lists what a run or rollout is about to do, server by server, as people approve it. Pure. */
 
-/** @param wave null for all of them */
+/** @param wave null for all waves */
 export function plannedParts({ waves }: Pick<RolloutInput, 'waves'>, wave: string | null): PlannedPart[] {
   const asked = waves.filter(({ name }) => wave === null || name === wave);
   return asked.flatMap(({ targets }) =>
@@ -185,7 +181,7 @@ export const plannedPartOf = ({ serverId, ...left }: RunInput): PlannedPart => (
   targets: targetsOf(left),
 });
 
-/** Of what was approved for a run, what goes with each of its deployments: its size is that of one. */
+/** Cuts the approval of a run down to one deployment, so that a request carries no other parts. */
 export function approvedForTarget(approved: readonly Approved[]): (target: Target) => Approved[] {
   const all = approved.map((it) => ({ ...it, tree: it.part === undefined ? null : targetsTreeOf(it.part) }));
   return (target) =>
@@ -197,7 +193,6 @@ export function approvedForTarget(approved: readonly Approved[]): (target: Targe
     });
 }
 
-/** As a plan names them. */
 export const summaryOf = (parts: readonly PlannedPart[]): ApprovalPlan['parts'] => ({
   root: rootOf(parts),
   servers: parts.length,

@@ -1,4 +1,6 @@
-/** Approvals: what is asked, what people answer, and the plan that both are bound to. Stored in histories: add only. */
+/**
+ * Approvals: what is asked, what people answer, and the plan that binds both. Histories store these shapes: add only.
+ */
 import type { FactName } from '../../contract/facts.ts';
 import type { FreezeOverride } from '../freezes/shapes.ts';
 import type { ROLLOUT_TYPE, RunType } from '../../contract/names.ts';
@@ -8,32 +10,33 @@ import type { CheckWaiver } from '../site-checks/shapes.ts';
 import type { Target } from '../../contract/target.ts';
 import { hashOf } from '../../contract/ids.ts';
 
-/** `github`: a job of an environment of GitHub. `none`: the name of the approver is only noted, and nothing proves it. */
+/**
+ * `github`: a job of an environment on GitHub. `none`: Belay records the name that the approver gives, without a proof.
+ */
 type ProofKind = 'ssh' | 'github' | 'none';
 
-/** An entry of `approvals:` in a worker's belay.yaml, as it was when the question was asked. */
+/** An entry of `approvals:` in a worker's belay.yaml, as of the moment of the question. */
 export interface ApprovalRule {
   name: string;
   /** How many different principals have to approve. */
   need: number;
-  /** Who may decide; null for everyone that the proof knows. */
+  /** Principals who may decide. Null for everyone whose proof is accepted. */
   from: string[] | null;
   proof: ProofKind;
   expiryMs: number;
-  /** From the last approval to the begin of each deployment. */
+  /** The longest time between the last approval and the start of a deployment. */
   goodForMs: number;
-  /** Notification channels; null for all. */
+  /** The channels to notify. Null for all. */
   tell: string[] | null;
 }
 
-/** What a run or rollout does on one server. */
 export interface PlannedPart {
   /** Null for a run without a server. */
   serverId: string | null;
   targets: Target[];
 }
 
-/** Of a rollout: how it goes on, beside what it does. */
+/** The options of a rollout that people approve along with its targets. */
 interface PlannedRollout extends Pick<
   RolloutInput,
   'maxAtOnce' | 'maxFailures' | 'onFailures' | 'onGates' | 'options' | 'deploysUntil'
@@ -43,20 +46,20 @@ interface PlannedRollout extends Pick<
 
 type PlannedRun = RunPlan & Pick<RunInput, 'deploysUntil'>;
 
-/** What is approved. Its hash is part of what people sign, so an approval holds for nothing else. */
+/** What people approve. They sign its hash, so an approval is good for nothing else. */
 export interface ApprovalPlan {
   version: 1;
   namespace: string;
   workflowId: string;
-  /** Run id of its first execution, so that no approval counts for a later one. */
+  /** Run id of the first execution, so that no approval counts for a later one. */
   executionId: string;
   service: string;
   type: RunType | typeof ROLLOUT_TYPE;
-  /** Of a run; null for a rollout, and without a backup. */
+  /** The server of a run. Null for a rollout, and for a run without a backup. */
   serverId: string | null;
-  /** The root hash over its parts in their order, and how many there are. */
+  /** The root hash over the planned parts in order, and their numbers. */
   parts: { root: string; servers: number; targets: number };
-  /** The wave that is asked for; null for all of it. */
+  /** The wave that the question is about. Null for the whole rollout. */
   wave: string | null;
   options: PlannedRun | PlannedRollout;
   commit: string | null;
@@ -67,35 +70,35 @@ export interface ApprovalPlan {
 }
 
 type Proof =
-  /** What `ssh-keygen -Y sign` printed. */
+  /** The output of `ssh-keygen -Y sign`. */
   | { kind: 'ssh'; signature: string }
-  /** A token that GitHub gave to a job, for this plan only. It is over a few minutes later. */
+  /** A token that GitHub gave to a job for this plan only. It expires a few minutes later. */
   | { kind: 'github'; token: string }
   | { kind: 'none' };
 
 export type Decided = 'approve' | 'reject';
 
-/** Payload of the updates `approve` and `reject`. */
+/** The payload of the updates `approve` and `reject`. */
 export interface ApprovalAnswer {
-  /** The hash of the plan, at least its first 12 digits. */
+  /** The hash of the plan, or at least its first 12 digits. */
   plan: string;
   by: string;
   why: string | null;
   proof: Proof;
 }
 
-/** The answer to an update that counts. With it, the history shows which plan people have read. */
+/** The response to an update that counts. It puts the plan that people have read into the history. */
 export interface CountedAnswer {
   plan: ApprovalPlan;
   at: string;
 }
 
-/** The answer of the query `approval`: what is asked now. */
+/** What a run or rollout asks now. The query `approval` returns it. */
 export interface ApprovalQuestion {
   plan: ApprovalPlan;
-  /** The hash of the plan. */
+  /** The hash of `plan`. */
   hash: string;
-  /** What it does, server by server. */
+  /** The backups and deployments of the plan, server by server. */
   parts: PlannedPart[];
   asked: AskedApproval[];
   until: string;
@@ -106,23 +109,23 @@ export interface AskingRun {
   workflowId: string;
   runId: string;
   startedAt: string;
-  /** Null if no worker answers for it, or not with what people would sign. */
+  /** Null if no worker answers, or if the answer is not what people would sign. */
   question: ApprovalQuestion | null;
-  /** Why there is no question. */
+  /** Why `question` is null. Null if there is a question. */
   why: string | null;
 }
 
-/** How far one approval is. */
+/** The progress of one approval. */
 export interface AskedApproval {
   name: string;
   need: number;
   proof: ProofKind;
   from: string[] | null;
-  /** Who has approved. */
+  /** Who has approved so far. */
   by: string[];
 }
 
-/** An answer that a worker verified. */
+/** An approval that a worker has verified. */
 export interface Yes {
   by: string;
   why: string | null;
@@ -130,11 +133,11 @@ export interface Yes {
   proof: Proof;
 }
 
-/** A plan that was approved, as it goes with each request for a deployment. */
+/** An approved plan. Each request for a deployment carries it. */
 export interface Approved {
   plan: ApprovalPlan;
   yeses: Yes[];
-  /** What of it this run or deployment is, and its way to the root hash. */
+  /** The part of the plan that this run or deployment is, with its path to the root hash. */
   part?: ApprovedPart;
 }
 
@@ -142,56 +145,52 @@ interface ApprovedPart extends PlannedPart {
   path: HashStep[];
 }
 
-/** The other hash on the way to a root hash, and the side on which it is. */
+/** A step on the path to a root hash: the sibling's hash, and the side that it is on. */
 interface HashStep {
   side: 'left' | 'right';
   hash: string;
 }
 
-/** Asks a worker whether an answer counts. */
 export interface ApprovalCheck {
   plan: ApprovalPlan;
   decision: Decided;
   by: string;
   why: string | null;
   proof: Proof;
-  /** By Temporal's clock, in milliseconds since 1970. */
+  /** In milliseconds since 1970, by Temporal's clock. */
   atMs: number;
 }
 
 export interface CheckedApproval {
-  /** The names of the rules that it counts for. */
   rules: string[];
-  /** For people: the key that proves it, or that nothing does. */
+  /** Tells people which key proves it, or that nothing does. */
   proven: string;
 }
 
-/** What a run or rollout has to ask for, or why it cannot. Only a rollout asks before waves. */
+/** The rules that a run or rollout has to ask for, or why it cannot ask. Only rollouts have rules for waves. */
 export type RulesAnswer = { rules: ApprovalRule[]; waves?: WaveRule[] } | { error: RunError };
 
-/** What a rollout has to ask for before a wave begins. */
 export interface WaveRule {
   wave: string;
   rule: ApprovalRule;
 }
 
-/** A workflow that started another one. */
 export interface StartedBy {
   workflowId: string;
   runId: string;
 }
 
-/** Only of what needs an approval. */
+/** Workers answer this fact only if something needs an approval. */
 export const APPROVALS_FACT: FactName<RulesAnswer> = { name: 'approvals' };
 
-/* The hash of what is approved, and the hashes that show that one deployment is part of it. Pure. */
+/* Hashes what is approved, and proves that one deployment is part of it. Pure. */
 
 /** @returns 64 hexadecimal digits */
 export const planHash = (plan: ApprovalPlan): string => hashOf(plan);
 
 /**
- * A Merkle tree, so that a request carries the way of its own part instead of all parts. Its leaves are the deployments,
- * in their order, and those of a server are a tree of their own.
+ * A Merkle tree: a request carries the path of its own part instead of all parts. The leaves are the deployments in
+ * their order, and each server is a tree of its own.
  */
 export interface HashTree {
   root: string;
@@ -199,10 +198,8 @@ export interface HashTree {
   pathTo: (index: number) => HashStep[];
 }
 
-/** Of the servers. */
 export const treeOf = (parts: readonly PlannedPart[]): HashTree => treeOver(parts.map((it) => targetsTreeOf(it).root));
 
-/** Of the deployments on one server. */
 export const targetsTreeOf = ({ serverId, targets }: PlannedPart): HashTree =>
   treeOver(targets.length === 0 ? [hashOf({ serverId })] : targets.map((target) => hashOf({ serverId, target })));
 
@@ -233,7 +230,7 @@ function treeOver(leaves: readonly string[]): HashTree {
   };
 }
 
-/** The last one of an odd number moves up as it is. */
+/** The last of an odd number of hashes moves up unchanged. */
 function levelAbove(hashes: readonly string[]): string[] {
   const above: string[] = [];
   for (let index = 0; index < hashes.length; index += 2) {

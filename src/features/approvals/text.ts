@@ -3,10 +3,10 @@ import type { ApprovalPlan, AskedApproval, Decided, PlannedPart } from './shapes
 import { plainText, shellWord } from '../../contract/safe-text.ts';
 import { targetLabel } from '../../contract/target.ts';
 
-/** Of signatures, so that no other use of the same key counts. */
+/** The namespace of signatures. A signature that the same key made for another use does not count. */
 export const APPROVAL_NAMESPACE = 'belay-approval@v1';
 
-/** Whole, and one line: what people do not see, they would sign unread. */
+/** Keeps the whole text, on one line: people would sign unread what they do not see. */
 const line = (text: string): string => plainText(text, Infinity);
 
 export interface SignedDecision {
@@ -15,14 +15,18 @@ export interface SignedDecision {
   why: string | null;
 }
 
-/** What a person signs, under the namespace `belay-approval@v1` of SSH. @param hash of the plan */
+/**
+ * Returns the text that a person signs, under the namespace `belay-approval@v1` of SSH.
+ *
+ * @param hash of the plan
+ */
 export function signedText(plan: ApprovalPlan, hash: string, { decision, by, why }: SignedDecision): string {
   const [facts, bound] = [factsOfPlan(plan, hash).slice(0, -1), `plan: sha256:${hash}`];
   const decided = [`decision: ${decision}`, `by: ${line(by)}`, `why: ${why === null ? 'not given' : line(why)}`];
   return ['belay approval v1', ...facts, ...decided, bound, ''].join('\n');
 }
 
-/** One line each, the hash last. @param hash of the plan */
+/** Returns one line for each fact, the hash last. @param hash of the plan */
 export function factsOfPlan(plan: ApprovalPlan, hash: string): string[] {
   return [
     `run: ${line(plan.workflowId)}`,
@@ -46,7 +50,7 @@ function doesText({ type, serverId, parts: { servers, targets }, wave }: Approva
   return [...(serverId === null ? [] : [`back up ${serverId}`]), `deploy ${deployed}`].join('; ');
 }
 
-/** What the root hash is made of, so that people see every target. */
+/** Lists every target behind the root hash, so that people see all of them. */
 export const partLines = (parts: readonly PlannedPart[]): string[] =>
   parts.flatMap(({ serverId, targets }) => {
     const where = serverId === null ? 'no server' : `server ${line(serverId)}`;
@@ -54,13 +58,13 @@ export const partLines = (parts: readonly PlannedPart[]): string[] =>
     return wrapped(`  ${where}: `, labels.length === 0 ? ['only its backup'] : labels);
   });
 
-/** As many targets as a chat message has room for, and how many there are beside them. */
+/** Shows as many targets as a chat message has room for, and counts the rest. */
 export function fewPartLines(parts: readonly PlannedPart[], most: number): string[] {
   const shown: PlannedPart[] = [];
   let left = most;
   for (const { serverId, targets } of parts) {
     if (left > 0) shown.push({ serverId, targets: targets.slice(0, left) });
-    // A server of which only the backup is made takes a line, too.
+    // A server with a backup only takes a line, too.
     left -= Math.max(1, targets.length);
   }
   return [...partLines(shown), ...(left < 0 ? [`  and ${-left} more`] : [])];
@@ -68,7 +72,6 @@ export function fewPartLines(parts: readonly PlannedPart[], most: number): strin
 
 const WIDTH = 100;
 
-/** The words after the heading, on as many lines as they take. */
 function wrapped(heading: string, words: readonly string[]): string[] {
   const lines = [heading];
   for (const [index, word] of words.entries()) {
@@ -88,7 +91,7 @@ function overridesText({ override, noCheck }: ApprovalPlan): string {
   return [...freezes, ...checks].join('; ') || 'none';
 }
 
-/** How much of a plan's hash people see, and have to name at least. */
+/** People see this many digits of a plan's hash, and have to name at least as many. */
 export const PLAN_DIGITS = 12;
 
 interface Asked {
@@ -101,7 +104,7 @@ interface Asked {
 /**
  * `waits for 1 more of 2 approvals (production) until …: belay approve run:7 --plan 9f2c1ab4d0e1`
  *
- * @param command how to show the command, so that it can be copied
+ * @param command formats the command, for example so that it can be copied
  */
 export function approvalSentence({ workflowId, plan, asked, until }: Asked, command = (text: string) => text): string {
   const approve = `belay approve ${shellWord(workflowId)} --plan ${plan.slice(0, PLAN_DIGITS)}`;
@@ -129,7 +132,7 @@ export function expiredText(asked: readonly AskedApproval[]): string {
 export const rejectedText = ({ by, why }: { by: string; why: string }): string =>
   `rejected by ${plainText(by)}: ${plainText(why)}`;
 
-/** Shown wherever a decision is that nothing proves. */
+/** Every display of a decision without a proof says so. */
 export const notProvenText = (proven: string): string => (proven === NOT_PROVEN ? 'audit only, not proven' : proven);
 
 export const NOT_PROVEN = 'not proven';

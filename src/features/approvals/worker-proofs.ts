@@ -1,4 +1,4 @@
-/** What an answer proves to this worker, with its own signers. */
+/** Judges what an answer proves to this worker, with the worker's own signers. */
 import { readFile } from 'node:fs/promises';
 import { parseAllowedSigners, type Signer, proveBySsh, signersFor } from './proof-signers.ts';
 import { ApprovalError, fingerprint } from './proof-ssh.ts';
@@ -15,7 +15,6 @@ import { ConfigError } from '../../config/environment/variables.ts';
 
 export type ReadText = (path: string) => Promise<string>;
 
-/** What proofs are verified with. */
 export interface ProofDeps {
   readText: ReadText;
   verifyToken: VerifyToken;
@@ -28,21 +27,20 @@ export const createProofDeps = (): ProofDeps => ({
 
 type Answer = Pick<Yes, 'by' | 'why' | 'proof'> & { decision: Decided };
 
-/** An answer that is to be proven, and when it was given. */
 export interface GivenAnswer {
   plan: ApprovalPlan;
   answer: Pick<Answer, 'by' | 'proof' | 'decision'>;
   givenMs: number;
 }
 
-/** @returns what proves the answer at this time. @throws ApprovalError if nothing does */
+/** @returns the key or job that proves the answer at this time. @throws ApprovalError if nothing does */
 export type Prove = (plan: ApprovalPlan, answer: Answer, atMs: number) => string;
 
 /**
- * Reads the signers again, so that a key that was taken out counts no more.
+ * Reads the signers again, so that a removed key no longer counts.
  *
- * @param given the answers that will be proven
- * @throws Error if it cannot
+ * @param given the answers to be proven
+ * @throws Error if the signers or GitHub's keys cannot be read
  */
 export async function proofsOf(
   approval: PolicyApproval,
@@ -67,7 +65,7 @@ export async function proofsOf(
   };
 }
 
-/** A token is over when a request is sent, so it is judged as of the time when it was given. */
+/** A token has expired by the time the request is sent, so judge it as of the time of the answer. */
 async function jobsOf(
   gate: GitHubGate,
   given: readonly GivenAnswer[],
@@ -92,7 +90,7 @@ async function jobsOf(
   };
 }
 
-/** A token proves one name only. */
+/** A token proves only one name. */
 const keyOf = (token: string, by: string): string => `${token} ${by}`;
 
 /** @throws Error whose message names file and line */
@@ -128,14 +126,12 @@ export async function unanswerable(approval: PolicyApproval, readText: ReadText)
   return `approvals.${rule.name}.need: it asks for ${rule.need}, and in the file of signers ${found}: lower it, or add keys`;
 }
 
-/* The approvals of a policy: whom they are for, and who may give them. */
-
 export interface PolicyApproval {
   rule: ApprovalRule;
   scope: Scope;
-  /** The file of allowed signers; null if the proof has none. */
+  /** Null if the proof needs no file of allowed signers. */
   signersFile: string | null;
-  /** The job of GitHub that may approve; null if the proof is another one. */
+  /** The job of GitHub that may approve. Null for other proofs. */
   github: GitHubGate | null;
 }
 
@@ -184,9 +180,9 @@ function gateOf({ proof }: ApprovalConfig): GitHubGate | null {
   return { repositoryId: String(repository), environment, issuer };
 }
 
-/* A worker starts only if the questions that it asks can be answered. */
+/* A worker starts only if its questions can be answered. */
 
-/** @throws ConfigError for a file of signers that cannot be used, or has too few of them */
+/** @throws ConfigError for a file of signers that cannot be used, or that names too few signers */
 export async function requireSigners(configuration: Configuration): Promise<void> {
   const { readText } = createProofDeps();
   for (const approval of policyApprovals(configuration)) {

@@ -1,4 +1,7 @@
-/** Judges approvals with this worker's belay.yaml and signers: what has to be asked, what counts, and what may be sent. */
+/**
+ * Judges approvals with this worker's belay.yaml and signers: what to ask for, which answers count, and what may be
+ * sent.
+ */
 import { ApplicationFailure } from '@temporalio/common';
 import { ApprovalError } from './proof-ssh.ts';
 import {
@@ -34,23 +37,21 @@ import type { Asked, Fact, Known } from '../../activities/fact.ts';
 import { triggerFailure } from '../../activities/failures.ts';
 import type { Permit } from '../../activities/post-checks.ts';
 
-/** A deployment that is about to be requested. */
 interface ApprovedDeployment {
   target: Target;
   serverId?: string | undefined;
   fleet?: string | undefined;
   service: string;
-  /** Freezes and windows that do not hold it back. */
+  /** Freezes and windows that an override exempts it from. */
   letOff?: readonly LetOff[] | undefined;
   approved?: Approved[] | undefined;
 }
 
-/** Why a request is not sent at this time, or null. */
 type ApprovedAt = (atMs: number) => RunError | null;
 
 export interface ApprovalJudge {
   /**
-   * Which approvals these operations need, and those that the run asks for by name.
+   * Returns the approvals that these operations need, and those that the run names.
    *
    * @throws Error if this worker cannot read its signers, but another one may
    */
@@ -58,11 +59,12 @@ export interface ApprovalJudge {
     operations: readonly PlannedOperation[],
     named: string | readonly string[] | undefined,
   ) => Promise<RulesAnswer>;
-  /** Whether an answer counts. @throws Error if this worker cannot tell, but another one may */
+  /** @throws Error if this worker cannot tell, but another one may */
   check: (check: ApprovalCheck) => Promise<CheckedApproval | { problem: string }>;
   /**
-   * @param startedBy the workflows that led to the request, by Temporal's record, so that no approval counts for another
-   *   run or a later one; null before there is a request
+   * @param startedBy the workflows that led to the request, by Temporal's record, so that no approval counts for
+   * another run or a later execution; null before there is a request
+   * @returns a function that says why the request is not sent at a time, or null
    * @throws Error if this worker cannot tell, but another one may
    */
   look: (deployment: ApprovedDeployment, startedBy: (() => Promise<StartedBy[]>) | null) => Promise<ApprovedAt>;
@@ -134,7 +136,7 @@ function firstOf<T>(of: readonly T[], problem: (it: T) => RunError | null): RunE
   return null;
 }
 
-/** Another worker may have it, while a change of belay.yaml spreads. */
+/** While a change of belay.yaml spreads, another worker may have the approval. */
 function known(approval: PolicyApproval | null, name: string): PolicyApproval {
   if (approval !== null) return approval;
   throw new Error(`this worker's belay.yaml has no approval ${plainText(name)}`);
@@ -149,12 +151,12 @@ const notAsked = (name: string): string =>
 const notCovered = ({ plan }: Approved, { target }: ApprovedDeployment): string =>
   `what was approved for ${plainText(plan.workflowId)} is not the deployment of ${target.kind} ${plainText(target.id)}`;
 
-/** Whether the plan was that of a workflow that led to the request. */
+/** An approval counts only for the workflows that led to the request. */
 const isFor = ({ plan }: Approved, ancestors: readonly StartedBy[] | null): boolean =>
   ancestors === null ||
   ancestors.some(({ workflowId, runId }) => workflowId === plan.workflowId && runId === plan.executionId);
 
-/** Whether the plan contains this deployment, and lets it off no less. */
+/** The plan has to contain this deployment, and every override that the deployment claims. */
 function covers({ plan, part }: Approved, { target, serverId, service, letOff = [] }: ApprovedDeployment): boolean {
   if (plan.service !== service || part === undefined || part.serverId !== (serverId ?? null)) return false;
   const isLetOff = letOff.every(({ name }) => plan.override?.freezes.includes(name) === true);
@@ -162,7 +164,10 @@ function covers({ plan, part }: Approved, { target, serverId, service, letOff = 
   return isLetOff && isIncluded && isPartOf(plan.parts.root, part, part.path);
 }
 
-/** This worker decides who counts, how many it takes and for how long: a plan that was made elsewhere eases nothing. */
+/**
+ * This worker's own rule decides who counts, how many are needed and for how long. A plan made elsewhere cannot weaken
+ * it.
+ */
 function problemOf(
   { plan, yeses }: Approved,
   rule: ApprovalRule,
@@ -197,9 +202,7 @@ function problemOf(
   return { type: 'ApprovalExpired', message: `the approval ${rule.name} was good until ${until}: start it again` };
 }
 
-/* What people have to approve, and whether an answer counts. */
-
-/** Only of a run or rollout that someone has to approve. Fails if this worker cannot tell, but another one may. */
+/** Answered only if someone has to approve. Fails if this worker cannot tell, but another one may. */
 export const approvalsFact: Fact<RulesAnswer> = {
   ...APPROVALS_FACT,
   ask: (asked, known) =>
@@ -222,7 +225,7 @@ function unlessNone(answer: RulesAnswer): RulesAnswer | undefined {
   return isNone ? undefined : answer;
 }
 
-/** Judged by Temporal's clock, for the first and the last moment at which the request may leave. */
+/** Judges by Temporal's clock, for the first and the last moment at which the request may leave. */
 export const approvalPermit: Permit = async (input, { approvals, startedBy, activity }) => {
   // A backup alone needs no approval.
   if (!('target' in input)) return () => null;
@@ -258,7 +261,7 @@ async function rolloutRules({ fleet, waves, approval }: RolloutInput, approvals:
   return { rules: before.map((name) => rules.get(name)!), ...(asked.length === 0 ? {} : { waves: asked }) };
 }
 
-/** What was approved for the rollout that starts this run has to be enough. */
+/** What was approved for the rollout has to cover the run that it starts. */
 async function given(
   input: RunInput,
   service: string,
@@ -279,9 +282,9 @@ const operationsOf = (inputs: readonly (TargetsInput & Pick<RunInput, 'serverId'
 
 export const createApprovalActivities = ({ approvals }: { approvals: ApprovalJudge }) => ({
   /**
-   * Whether an answer to a question counts, with this worker's signers.
+   * Verifies an answer to a question with this worker's signers.
    *
-   * @throws ApplicationFailure that is not retried if it does not count
+   * @throws ApplicationFailure that is not retried if the answer does not count
    */
   checkApproval: async (check: ApprovalCheck): Promise<CheckedApproval> => {
     const checked = await approvals.check(check);

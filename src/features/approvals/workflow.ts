@@ -1,7 +1,4 @@
-/**
- * Asks people to approve a plan. A question holds nothing while it is open: no lock, no backup, no worker. It is a
- * condition and a timer.
- */
+/** Asks people to approve a plan. An open question is a condition and a timer: it holds no lock, backup or worker. */
 import { condition, workflowInfo, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import {
@@ -31,19 +28,18 @@ import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 
 export interface Asking {
   plan: ApprovalPlan;
-  /** What the root hash of the plan is made of. */
+  /** The servers and targets behind the plan's root hash. */
   parts: PlannedPart[];
-  /** Whether it has to be approved no more. */
+  /** True once the question has become pointless. */
   isOver: () => boolean;
-  /** When it gives up in any case, in milliseconds since 1970. Default: when the question expires. */
+  /** When to give up in any case, in milliseconds since 1970. Default: when the question expires. */
   deadlineMs?: number;
-  /** Called when it is asked, and after each answer. */
+  /** Called for the question, and after each answer. */
   onChange: (waiting: WaitingForApproval) => void;
-  /** Notifies people. */
   notify: (about: 'asked' | 'half_time' | 'approved', question: OpenQuestion) => Promise<void>;
 }
 
-/** `late`: the deadline passed. `expired`: too few approved in time. */
+/** `late`: the deadline passed. `expired`: too few people approved in time. */
 type ApprovalEnd =
   | { kind: 'approved'; approved: Approved }
   | { kind: 'rejected'; by: string; why: string }
@@ -51,7 +47,7 @@ type ApprovalEnd =
   | { kind: 'late' }
   | { kind: 'over' };
 
-/** Keeps the wait in the result. */
+/** Records the wait in `held` of the result. */
 export async function ask(
   approvals: HeardAnswers,
   result: { held: Held[] },
@@ -98,8 +94,6 @@ function waitingOf({ hash, asked, plan, endsMs }: OpenQuestion): WaitingForAppro
   };
 }
 
-/* Keeps in the result what was asked, and who decided. */
-
 function openHeld(result: { held: Held[] }, { plan }: OpenQuestion): Held[] {
   const held = plan.rules.map(({ name, need }): Held => ({
     for: 'approval',
@@ -142,22 +136,20 @@ function closeHeld(
   }
 }
 
-/* Takes the answers of people to the question that is open. Answers are updates, which a worker verifies. */
+/* Takes people's answers to the open question. Answers are updates, which a worker verifies. */
 
 const approveUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPDATES.approve);
 const rejectUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPDATES.reject);
 const approvalQuery = defineQuery<ApprovalQuestion | null>(QUERIES.approval);
 
-/** What is asked now, if anything. A run asks once, a rollout also before waves. */
+/** The question that is open, if any. A run asks once, a rollout also before waves. */
 export interface HeardAnswers {
   open: OpenQuestion | null;
   parts: PlannedPart[];
-  /** The number of questions so far. */
   count: number;
   onAnswer: () => void;
 }
 
-/** Handles answers from now on. */
 export function listenForAnswers(): HeardAnswers {
   const approvals: HeardAnswers = { open: null, parts: [], count: 0, onAnswer: () => undefined };
   const validator = (decision: Decided) => (answer: ApprovalAnswer) => {
@@ -195,7 +187,7 @@ async function decide(
     if (cause instanceof ApplicationFailure && cause.type === 'Usage') question.badAnswers += 1;
     throw refusal(cause instanceof Error ? cause.message : 'no worker could verify it');
   });
-  // It may have been decided while this was verified.
+  // Someone else may have decided during the verification.
   const late =
     approvals.open === question
       ? problemOfAnswer(question, decision, { plan: question.hash, by, why, proof }, Date.now())
@@ -215,18 +207,16 @@ async function decide(
 const refusal = (message: string): ApplicationFailure =>
   ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 
-/* Notifies people that something waits for their approval, or that it was given. */
-
 const SUMMARIES: Record<ApprovalNotice['about'], string> = {
   asked: 'Notify that an approval is needed',
   half_time: 'Notify again that an approval is needed',
   approved: 'Notify that it was approved',
 };
 
-/** Targets. `belay approve` shows all of them. */
+/** A notification names at most this many targets. `belay approve` shows all of them. */
 const MAX_SHOWN = 20;
 
-/** A notification that is not delivered changes nothing: `belay approvals` lists what waits. */
+/** A failed delivery changes nothing, because `belay approvals` lists what waits. */
 export async function notifyOfApproval(
   notify: NotifySettings | null,
   about: ApprovalNotice['about'],
@@ -264,9 +254,7 @@ function sentenceOf(
   return `${waiting.workflowId} was approved by ${by} and goes on`;
 }
 
-/* What every plan says about the workflow that asks. */
-
-/** @param of what differs between runs and rollouts */
+/** @param of the facts that differ between runs and rollouts */
 export function planOf(
   of: Omit<ApprovalPlan, 'version' | 'namespace' | 'workflowId' | 'executionId' | 'askedAt' | 'override' | 'noCheck'>,
   { override, noCheck }: { override?: FreezeOverride; noCheck?: CheckWaiver },
@@ -282,9 +270,7 @@ export function planOf(
   };
 }
 
-/* How what is not approved ends. */
-
-/** @param answer what the worker said when it began. @returns why it ends, or null */
+/** @param answer what the worker said when the workflow began. @returns why the workflow ends, or null */
 export const refuseUnasked = (answer: RulesAnswer | undefined): Conclusion | null =>
   answer !== undefined && 'error' in answer ? conclude('not_started', answer.error.type, answer.error.message) : null;
 

@@ -220,7 +220,7 @@ export const STYLE = css`
 
 const javascript = String.raw;
 
-/** Shows how long ago things were, and looks again every five seconds while the page is visible. */
+/** Shows how long ago things happened, and reloads the content every five seconds while the page is visible. */
 export const SCRIPT = javascript`'use strict';
 const PERIOD_MS = 5000;
 let lastText = null;

@@ -21,9 +21,9 @@ import { boardStatusOf, type BoardStatus, type BoardTarget, type BoardWorker } f
 
 export interface BoardOptions {
   session: Session;
-  /** What belay.yaml says now. Default: it is read again and again. */
+  /** Default: belay.yaml, read again and again. */
   configuration?: () => Promise<Configuration>;
-  /** Null: the board does not read the service. */
+  /** Null if the board does not read the service. */
   service: ServiceConfig | null;
   /** Folder of kept receipts. */
   receipts?: string;
@@ -31,20 +31,20 @@ export interface BoardOptions {
 }
 
 export interface Board {
-  /** Someone looks. */
+  /** Tells the board that someone is watching. */
   look(): Promise<void>;
-  /** @param since ISO 8601: only what ran since then */
+  /** @param since ISO 8601: leaves out targets that have not run since then */
   status(since?: string | null): BoardStatus;
   /** Its row, and its past runs, the newest first. Null if the board does not know it. */
   target(subject: BoardSubject): { row: BoardTarget; past: PastVerdict[] } | null;
   stop(): void;
 }
 
-/** As many as Temporal lists at once. */
+/** Temporal lists at most this many workflows at once. */
 const MOST_IN_FLIGHT = 1_000;
-/** The workers need the rest. */
+/** Workers need the rest of the ceiling. */
 const SHARE_OF_CEILING = 0.1;
-/** Reads of the service without a ceiling. */
+/** The rate of reads if the service has no ceiling. */
 const READS_PER_SECOND = 2;
 
 interface Known {
@@ -54,7 +54,7 @@ interface Known {
   running: RunningFreeze[];
   schedules: ScheduleState[];
   workers: BoardWorker[] | null;
-  /** ISO 8601: when Temporal last told what is in flight. */
+  /** ISO 8601: when Temporal last listed what is in flight. */
   readAt: string | null;
 }
 
@@ -162,7 +162,7 @@ function targetsIn({ fleets }: Configuration) {
   );
 }
 
-/** Reads one target of the fleets, or that ran, at a time: the one that was read longest ago. */
+/** Reads one target at a time, from the fleets and from the past runs: always the one whose last read is oldest. */
 export function serviceSource(
   service: ServiceConfig,
   configurationNow: () => Configuration,

@@ -1,4 +1,4 @@
-/** The pages of the board as HTML: tables that need no script. Pure. */
+/** Renders the pages of the board as HTML tables that need no script. Pure. */
 import type { Outcome } from '../../contract/names.ts';
 import { commitText } from '../reports/shapes.ts';
 import { glanceText } from '../../contract/duration.ts';
@@ -9,7 +9,7 @@ import { quantile } from '../advice/rules.ts';
 import { MOST_SHOWN, type BoardSubject, type PastVerdict } from './past.ts';
 import { subjectText, type Attention, type BoardStatus, type BoardTarget } from './status.ts';
 
-/** Text that is HTML already. */
+/** Text that is already HTML, so it is not escaped again. */
 class Html {
   readonly text: string;
   constructor(text: string) {
@@ -28,11 +28,11 @@ function shown(value: Value): string {
   return replaceUnprintable(String(value), ' ').replace(/[&<>"']/g, (it) => ENTITIES[it] ?? '');
 }
 
-/** Escapes every value that is not HTML itself. Attributes have to be quoted. */
+/** Escapes every value that is not already HTML. Attributes have to be quoted. */
 const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html =>
   new Html(parts.map((part, index) => part + shown(values[index] ?? null)).join(''));
 
-/** A sign and a word: a color is never the only difference. */
+/** A sign and a word go together, because color alone must never tell outcomes apart. */
 const SIGNS: Record<Outcome, string> = {
   ...{ completed: '✓', failed: '✗', unknown: '?', timed_out: '⧗', cancelled: '⊘', not_started: '–' },
 };
@@ -46,7 +46,7 @@ function outcomeOf(outcome: Outcome | null): Html {
   >`;
 }
 
-/** The script replaces the text by how long ago it was. */
+/** The script replaces the text with the time that has passed. */
 const time = (at: string | null): Html =>
   at === null ? html`–` : html`<time datetime="${at}">${at.slice(0, 16).replace('T', ' ')} UTC</time>`;
 
@@ -116,7 +116,7 @@ const views = (since: string | null): Html =>
     ? html`<a href="/?since=12h">Only the last 12 hours</a>`
     : html`<a href="/">Everything</a> · <a href="/?since=12h">Only the last 12 hours</a>`;
 
-/** Sources fail together if Temporal is away. */
+/** If Temporal is down, all sources fail with the same message, so one paragraph names them together. */
 function problemsOf({ problems, readAt }: Pick<BoardStatus, 'problems' | 'readAt'>): Html {
   const messages = [...new Set(problems.map(({ message }) => message))];
   return html`${messages.map((message) => {
@@ -165,7 +165,7 @@ function table(caption: string, id: string, titles: readonly string[], rows: rea
   </section>`;
 }
 
-/** @param cells the first one is the head of the row; a cell with nothing to say is left out on a phone */
+/** @param cells the head of the row, then its cells; a phone leaves out empty cells */
 function row(className: string, titles: readonly string[], [head = null, ...cells]: readonly Value[]): Html {
   return html`<tr role="row" class="${className}">
     <th role="rowheader" scope="row">${head}</th>

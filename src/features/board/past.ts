@@ -1,4 +1,4 @@
-/** Past runs by what they were about: from Temporal's list and their results, and from kept receipts. */
+/** Groups past runs by subject. It reads Temporal's list, the results of runs, and kept receipts. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
@@ -30,23 +30,23 @@ export const subjectKey = ({ kind, id }: BoardSubject): string => `${kind}:${id}
 export interface PastVerdict {
   workflowId: string;
   runId: string;
-  /** Null while only Temporal's list is known, and it does not tell how this part of the run ended. */
+  /** Null while only Temporal's list is known, which does not tell how this part of the run ended. */
   outcome: Outcome | null;
   evidence: Evidence | null;
   startedAt: string | null;
   endedAt: string;
-  /** From the start of this part to its end; null if it was not started, or its times are not known yet. */
+  /** From the start of this part to its end. Null if it was not started, or if its times are not known yet. */
   durationMs: number | null;
   serverId: string | null;
   commit: string | null;
-  /** Who started the run, or the workflow that did; null if it is not recorded. */
+  /** Who started the run, or the id of the workflow that did. Null if it is not recorded. */
   by: string | null;
-  /** Why it is not completed. */
+  /** Null if the run is completed. */
   error: string | null;
   ui: string | null;
 }
 
-/** A run that ended, and whether its own result is known. */
+/** A run that ended. `isRead` tells whether its own result is known, or only its entry in the list. */
 interface PastRun {
   info: WorkflowExecutionInfo | null;
   result: RunResult;
@@ -54,13 +54,13 @@ interface PastRun {
   isRead: boolean;
 }
 
-/** As many as a page shows. */
+/** A page shows at most this many. */
 export const MOST_SHOWN = 30;
 const LOOK_BACK_MS = 30 * DAY_MS;
 const MOST_LISTED = 5_000;
 const READ_AT_ONCE = 10;
 const FILES_AT_ONCE = 100;
-/** The list of workflows lags. */
+/** Temporal's list of workflows lags, so each search starts this much earlier. */
 const OVERLAP_MS = 60_000;
 
 export interface Past {
@@ -69,9 +69,9 @@ export interface Past {
   of(subject: BoardSubject): PastVerdict[];
   /** Adds the runs that ended since the last time. One search. */
   list(): Promise<void>;
-  /** Reads some results that are not known yet, the newest of each subject first. */
+  /** Reads a few results that are not known yet, the newest of each subject first. */
   readResults(): Promise<void>;
-  /** Adds the receipts in a folder that were not there the last time. */
+  /** Adds the receipts that appeared in the folder since the last call. */
   readReceipts(folder: string): Promise<void>;
 }
 
@@ -98,7 +98,7 @@ export function createPast(session: Session): Past {
     }
   }
 
-  /** Forgets the runs that no subject shows any more. */
+  /** Forgets runs that no subject shows. */
   function sweep(): void {
     const shown = new Set([...bySubject.values()].flatMap((it) => it.runs.map(({ result }) => result.runId)));
     for (const [runId, { isRead, result }] of runs)
@@ -118,7 +118,7 @@ export function createPast(session: Session): Past {
     const { workflowId, runId } = run.info;
     const handle = session.client.workflow.getHandle(workflowId, runId);
     const result = await closedResult(handle, run.result).catch((error: unknown) => {
-      // It stays as the list shows it: deleted meanwhile, or nothing that this program can read.
+      // A workflow that was deleted meanwhile, or whose result this program cannot read, stays as the list shows it.
       if (!isUnreachable(error)) return run.result;
       throw error;
     });
@@ -168,7 +168,6 @@ async function listClosed({ client, taskQueue }: Session, since: string): Promis
   return found;
 }
 
-/** As the list shows it. */
 function listed(info: WorkflowExecutionInfo): PastRun {
   const memo = (info.memo ?? {}) as Partial<RunMemo>;
   const recorded = (info.typedSearchAttributes.get(ATTRIBUTE_KEYS.outcome) ?? null) as Outcome | null;
@@ -212,11 +211,11 @@ function verdictOf(session: Session, { result, by, isRead }: PastRun, subject: B
   };
 }
 
-/** What the outcome of a run tells of each of its parts: `completed` is that of all, and any other one that of the worst. */
+/** `completed` is true of every part of a run. Any other outcome is that of the worst part. */
 const listedOutcome = (result: RunResult): Outcome | null =>
   result.outcome === 'completed' || isWhole(result) ? result.outcome : null;
 
-/** Whether the run has one part only, so that what is known of the run is true of that part. */
+/** A run with a single part: whatever is known of the run is true of that part. */
 const isWhole = ({ backup, deployments }: RunResult): boolean => deployments.length + (backup === null ? 0 : 1) === 1;
 
 const durationMs = (from: string | null, to: string): number | null =>
@@ -230,7 +229,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** @returns null for what is no receipt of a run, or was changed */
+/** @returns null if the document is not the receipt of a run, or if it was changed */
 function runOfReceipt(document: unknown): PastRun | null {
   if (verifyReceipt(document, null).problems.length > 0) return null;
   const { workflowId, runId, entries } = document as Receipt;

@@ -1,6 +1,6 @@
 /**
- * Asks Temporal and the service on behalf of everyone who watches: what it asks does not depend on how many they are, and
- * it asks nothing while nobody looks.
+ * Asks Temporal and the service once for everyone who watches. The number of viewers changes nothing, and without any
+ * viewer it asks nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TIMING } from '../../contract/timing.ts';
@@ -11,21 +11,21 @@ export interface BoardSource {
   /** For people, such as `what is in flight`. */
   name: string;
   everyMs: number;
-  /** @returns the pause before the next read, if it differs */
+  /** @returns the pause before the next read, if it is not `everyMs` */
   read: () => Promise<number | void>;
 }
 
 export interface Problem {
   source: string;
   message: string;
-  /** ISO 8601, of the first read that failed since the last one that worked. */
+  /** ISO 8601, of the first failed read since the last successful one. */
   since: string;
 }
 
 export interface BoardPoller {
   /** Someone looks. Resolves once there is something to show, after a few seconds at the latest. */
   look(): Promise<void>;
-  /** Of the sources whose last read failed. */
+  /** The problems of the sources whose last read failed. */
   problems(): Problem[];
   stop(): void;
 }
@@ -33,7 +33,6 @@ export interface BoardPoller {
 /** What passes between two reads. */
 export interface BoardTime {
   nowMs: () => number;
-  /** Rejects if the signal is aborted. */
   sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
@@ -67,7 +66,7 @@ export function createBoardPoller(sources: readonly BoardSource[], passage: Boar
     }
   }
 
-  /** Ends once nobody looks any more. */
+  /** Ends once nobody is watching. */
   async function keepReading(it: Followed, firstRead: () => void): Promise<void> {
     try {
       while (isWatched()) {

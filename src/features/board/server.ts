@@ -1,4 +1,4 @@
-/** Serves the board over HTTP. Nobody can change anything through it. */
+/** Serves the board over HTTP. No request changes anything. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -20,9 +20,9 @@ import type { BoardStatus } from './status.ts';
 export interface BoardGuards {
   /** Listens on loopback only, where it answers to no other name than that of this machine. */
   isLoopback: boolean;
-  /** Read for every request; null: no secret is accepted. */
+  /** Called for every request. Null if no secret is accepted. */
   secret: (() => Promise<string>) | null;
-  /** Whom a proxy let through: it names them in this header. Null: no proxy is trusted. */
+  /** The header in which a proxy names the person it authenticated. Null if no proxy is trusted. */
   identity: { header: string; proxies: BlockList } | null;
 }
 
@@ -30,13 +30,13 @@ export interface BoardServerOptions {
   host: string;
   /** 0 = any free port. A `likely` port falls back to any free port if it is in use. */
   port: number | { likely: number };
-  /** File with the secret that callers send. */
+  /** The file that holds the secret of callers. */
   secretFile?: string;
-  /** Header in which a proxy names whom it let through. */
+  /** The header in which a proxy names the person it authenticated. */
   identityHeader?: string;
-  /** Addresses or networks of that proxy. */
+  /** The addresses or networks of that proxy. */
   trustedProxies?: readonly string[];
-  /** Folder of kept receipts. */
+  /** The folder of kept receipts. */
   receipts?: string;
   service: ServiceConfig | null;
   /** Default: the Temporal from the environment. */
@@ -209,7 +209,7 @@ function refuse(reply: FastifyReply, code: number, message: string): FastifyRepl
   return reply.type(HTML).send(errorPage(code, message));
 }
 
-/** A page under another name (DNS rebinding) may not read it. */
+/** Rejects a page under another name (DNS rebinding). */
 function isOwnName({ headers: { host = '' }, socket: { localPort } }: FastifyRequest): boolean {
   const [, name = '', port = '80'] = /^(localhost|127\.0\.0\.1|\[::1\])(?::(\d+))?$/i.exec(host) ?? [];
   return name !== '' && Number(port) === localPort;
@@ -233,7 +233,7 @@ function isFromProxy(proxies: BlockList, address: string): boolean {
   return isIP(mapped) !== 0 && proxies.check(mapped, isIP(mapped) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whatever user a browser sends: only the password counts. */
+/** Browsers send a user, too. Only the password counts. */
 function sentSecret({ headers: { authorization = '' } }: FastifyRequest): string | null {
   const [, scheme = '', sent = ''] = /^(bearer|basic) +(\S+)$/i.exec(authorization) ?? [];
   if (scheme === '') return null;
@@ -244,13 +244,13 @@ function sentSecret({ headers: { authorization = '' } }: FastifyRequest): string
         .replace(/^[^:]*:/, '');
 }
 
-/** Takes the same time wherever the texts differ. */
+/** Compares in constant time. */
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 
-/** @returns null without one; undefined for what is neither a duration nor a time */
+/** @returns null if it is not given; undefined if it is neither a duration nor a time */
 function sinceOf({ query }: FastifyRequest): string | null | undefined {
   const { since } = query as Record<string, unknown>;
   if (since === undefined || since === '') return null;
@@ -260,18 +260,22 @@ function sinceOf({ query }: FastifyRequest): string | null | undefined {
   return Number.isFinite(atMs) && Math.abs(atMs) < 8.64e15 ? new Date(atMs).toISOString() : undefined;
 }
 
-/** Every look, and every read of the service, has a time of its own. */
+/** Leaves out the times of reads, which differ with every answer. */
 const contentOf = ({ targets, ...status }: BoardStatus): object => ({
   ...status,
   targets: targets.map((it) => ({ ...it, serviceReadAt: null })),
   ...{ readAt: null, since: null },
 });
 
-/** An answer 304 has no other way to tell. */
+/** An answer 304 has no body, so a header carries the time of the read. */
 const readHeader = ({ readAt }: BoardStatus): Record<string, string> =>
   readAt === null ? {} : { 'belay-read-at': readAt };
 
-/** Answers 304 if nothing changed but the time of the last read. @param content what makes a difference */
+/**
+ * Answers 304 if nothing changed but the time of the last read.
+ *
+ * @param content the part whose changes count
+ */
 function answer(request: FastifyRequest, reply: FastifyReply, body: string, content: unknown): FastifyReply {
   const etag = `W/"${createHash('sha256').update(JSON.stringify(content)).digest('base64url').slice(0, 22)}"`;
   void reply.header('etag', etag);

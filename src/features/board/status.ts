@@ -20,7 +20,7 @@ export interface BoardSeen {
   targets: readonly (BoardSubject & { server: string; fleet: string })[];
   inFlight: readonly InFlight[];
   past: Pick<Past, 'subjects' | 'of'>;
-  /** What the service reports, by `keyOf`; null without access to it. */
+  /** What the service reports, by `keyOf`. Null if the board does not read the service. */
   readings: ReadonlyMap<string, Reading> | null;
   freezes: readonly FreezeEntry[];
   schedules: readonly ScheduleState[];
@@ -31,11 +31,11 @@ export interface BoardSeen {
 }
 
 export interface BoardWorker {
-  /** Of Belay; null for a worker that does not say. */
+  /** The version of Belay. Null if the worker does not report it. */
   version: string | null;
   /** `host:pid` */
   where: string;
-  /** ISO 8601; null if it does not say. */
+  /** ISO 8601. Null if the worker does not report it. */
   since: string | null;
   /** Null for a worker without a version. */
   build: string | null;
@@ -45,15 +45,14 @@ export interface BoardWorker {
 export interface BoardTarget extends BoardSubject {
   server: string | null;
   fleet: string | null;
-  /** What its run in flight does or waits for, in a sentence; null if none is in flight. */
+  /** A sentence about what the run in flight does or waits for. Null if no run is in flight. */
   now: string | null;
-  /** The run in flight. */
   run: { workflowId: string; phase: Phase | null; startedAt: string | null; ui: string | null } | null;
   last: PastVerdict | null;
   /** What the service itself reports; null if it was not read. */
   service: string | null;
   serviceReadAt: string | null;
-  /** Why the last read of the service brought no status. */
+  /** Why the last read of the service returned no status. */
   serviceProblem: string | null;
   needsAttention: boolean;
 }
@@ -84,7 +83,7 @@ type AttentionKind =
 
 export interface Attention {
   kind: AttentionKind;
-  /** What it is about, such as `site a1`. */
+  /** The subject, such as `site a1`. */
   what: string;
   why: string;
   since: string | null;
@@ -94,9 +93,9 @@ export interface Attention {
 
 export interface BoardStatus {
   schemaVersion: number;
-  /** When something was last read; null before the first time. */
+  /** When something was last read. Null before the first read. */
   readAt: string | null;
-  /** Only what ran since this time; null: everything. */
+  /** Leaves out the targets that have not run since this time. Null if none is left out. */
   since: string | null;
   targets: BoardTarget[];
   rollouts: BoardRollout[];
@@ -106,7 +105,7 @@ export interface BoardStatus {
   next: { at: string; scheduleId: string }[];
   schedules: Pick<ScheduleState, 'scheduleId' | 'when' | 'timeZone' | 'paused' | 'note' | 'skipped' | 'missed'>[];
   workers: BoardWorker[] | null;
-  /** Why some of it may be old. */
+  /** Failed reads, because of which a part of this may be old. */
   problems: Problem[];
 }
 
@@ -135,7 +134,10 @@ export function boardStatusOf(seen: BoardSeen, nowMs: number, since: string | nu
   };
 }
 
-/** What needs attention comes first, then what is in flight. Within that, the order is that of belay.yaml. */
+/**
+ * Targets that need attention come first, then those with a run in flight. Within a rank, the order of belay.yaml
+ * stays.
+ */
 const rankOf = ({ needsAttention, run }: BoardTarget): number => (needsAttention ? 0 : run === null ? 2 : 1);
 
 const BAD: readonly (Outcome | null)[] = ['failed', 'unknown', 'timed_out'];
@@ -176,7 +178,7 @@ function runsBySubject(inFlight: readonly InFlight[]): Map<string, { subject: Bo
     for (const subject of subjectsOf(run.status.result)) {
       const key = subjectKey(subject);
       const hasEnded = partOf(run.status.result, subject)?.outcome != null;
-      // One that waits for the lock of another comes second.
+      // A run that waits for the lock of another run comes second.
       const other = found.get(key)?.run.status.result.phase;
       if (!hasEnded && (other === undefined || other === 'queued')) found.set(key, { subject, run });
     }
@@ -185,7 +187,7 @@ function runsBySubject(inFlight: readonly InFlight[]): Map<string, { subject: Bo
 }
 
 const nowOf = (run: RunInFlight): string =>
-  // Until it was asked, only its phase is known.
+  // Only the phase is known until the run was queried.
   run.askedAt === null ? (run.status.result.phase ?? 'in progress') : liveLine(run.status, false);
 
 function inFlightOf({ workflowId, status: { result } }: RunInFlight): BoardTarget['run'] {
@@ -260,10 +262,10 @@ function ofSchedule({ scheduleId, answered, paused, note, next, last: [newest] }
   return [attention('schedule_late', scheduleId, 'it fired, and nothing was started', { since: waits ?? null })];
 }
 
-/** The service answers so for what was never deployed. */
+/** The service answers 404 for a target that was never deployed. */
 const NEVER_DEPLOYED = /^404\b/;
 
-/** One line for all, because they usually fail together. */
+/** Failures of the service usually come together, so one line stands for all of them. */
 function ofService(targets: readonly BoardTarget[]): Attention[] {
   const failing = targets.filter(
     ({ serviceProblem }) => serviceProblem !== null && !NEVER_DEPLOYED.test(serviceProblem),

@@ -1,4 +1,6 @@
-/** What `belay doctor` does: it checks all that a run needs here. Prints one line per check, and how to fix a problem. */
+/**
+ * `belay doctor` checks what a run needs on this machine. It prints a line for each check, with a remedy for a problem.
+ */
 import colors from 'picocolors';
 import { printJson } from '../../process/json-document.ts';
 import { currentEpoch, isServiceConfigured, taskQueue } from '../../config/environment/environment.ts';
@@ -17,7 +19,7 @@ export interface DoctorOptions {
 
 export async function doctor(options: DoctorOptions): Promise<void> {
   if (options.afterRestore === true) return afterRestore(options);
-  // Imported only here, because most commands need none of them.
+  // Imported here, because most commands need none of them.
   const [
     { runChecks },
     { serviceChecks, starterCheck },

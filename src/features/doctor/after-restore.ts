@@ -1,4 +1,4 @@
-/** What needs a person's decision after a restore of Temporal's database. Reads only. */
+/** Finds what needs a person's decision after a restore of Temporal's database. It only reads. */
 import type { Client, WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
 import pMap from 'p-map';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
@@ -69,7 +69,7 @@ function scheduleReport(schedule: ScheduleState): CheckReport {
 
 const lastFiring = ({ last: [newest] }: ScheduleState): string | null => newest?.firedAt ?? null;
 
-/** Workers start after the restore, so it was not later than the first of them. */
+/** Workers start after the restore, so the restore was no later than the first of them. */
 async function latestRestore(session: Session): Promise<string> {
   const workers = pollerIdentities(await session.workers());
   const since = workers.flatMap((identity) => parseIdentity(identity)?.since ?? []).sort();
@@ -84,17 +84,17 @@ const warning = (name: string, message: string, remedy: string): CheckReport => 
 });
 
 /*
- * The runs that a restore of Temporal's database left behind. Only Temporal is asked, because these questions come up
- * before any worker is started again.
+ * Lists the runs that a restore of Temporal's database left behind. It asks only Temporal, because people ask this
+ * before any worker runs again.
  */
 
-/** How many runs are looked at: more than any fleet has. */
+/** No fleet has more runs than this. */
 const MAX_RUNS = 1_000;
 const POSTS = ['createBackup', 'triggerDeployment'];
 
 const ofTypes = (types: readonly string[]) => `WorkflowType IN (${types.map(quoted).join(', ')})`;
 
-/** Runs that ended `unknown` because of a restore, newest first. */
+/** The newest first. */
 async function listEndedByRestore(session: Session): Promise<RunResult[]> {
   const failed = await newest(session, `${ofTypes(RUN_TYPES)} AND ExecutionStatus = 'Failed'`, MAX_RUNS);
   const resultOf = ({ workflowId, runId, ...info }: WorkflowExecutionInfo) =>
@@ -105,15 +105,14 @@ async function listEndedByRestore(session: Session): Promise<RunResult[]> {
 
 interface LeftInFlight {
   workflowId: string;
-  /** The epoch it began in. Null if it has not begun. */
+  /** The epoch in which the workflow began. Null if it has not begun. */
   epoch: string | null;
-  /** Of an operation, whose id is a lock: the run that holds it. */
+  /** The run that holds the lock, if this is an operation. */
   lockedBy: string | null;
-  /** Of an operation: whether its history shows a request, and an answer to it. */
+  /** Whether the history of an operation shows a request, and an answer to it. Null for a run. */
   request: 'none' | 'unanswered' | 'answered' | null;
 }
 
-/** Runs and operations in flight. */
 async function listInFlight(session: Session): Promise<LeftInFlight[]> {
   const query = `${ofTypes([...RUN_TYPES, ...OPERATION_TYPES])} AND ExecutionStatus = 'Running'`;
   return pMap(
@@ -135,7 +134,7 @@ async function listInFlight(session: Session): Promise<LeftInFlight[]> {
 
 type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
-/** Operations have it in their input, runs in a worker's answer about itself. */
+/** Operations have the epoch in their input. Runs have it in what a worker reported about itself. */
 async function epochIn(client: Client, events: Events): Promise<string | null> {
   for (const event of events) {
     const payloads =

@@ -1,4 +1,4 @@
-/** `belay doctor`. */
+/** Defines `belay doctor`. */
 import { Command, Option } from 'commander';
 import type { DoctorOptions } from './actions.ts';
 import { examples, json } from '../../cli/options.ts';

@@ -1,4 +1,7 @@
-/** Checks that the hosting service answers and accepts the token. Reads a backup that does not exist; starts nothing. */
+/**
+ * Checks that the hosting service answers and accepts the token. It reads a backup that does not exist, and starts
+ * nothing.
+ */
 import { configuredService } from '../../config/configured-service.ts';
 import { serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
 import { findServiceConfig } from '../../config/find-temporal.ts';
@@ -34,7 +37,7 @@ export function serviceChecks(): Check[] {
   ];
 }
 
-/** A starter holds no token and no secret of belay.yaml, so it needs only what it reads itself. */
+/** A starter holds no token and no secret of belay.yaml, so it needs no other configuration. */
 export const starterCheck = (): Check => ({
   name: 'configuration',
   run: async () => {
@@ -46,7 +49,7 @@ export const starterCheck = (): Check => ({
 
 const clientOf = (config: ServiceConfig) => createHostingApiClient({ ...config, ...HTTP_TIMEOUTS });
 
-/** A token this short is guessed, and occurs by chance in what has to be hidden from logs. */
+/** A shorter token can be guessed, and occurs by chance in text that logs have to redact. */
 const MIN_TOKEN_LENGTH = 8;
 
 async function configurationFinding({ baseUrl, token }: ServiceConfig): Promise<Finding> {
@@ -72,7 +75,7 @@ async function checkClock(config: ServiceConfig): Promise<Finding> {
     .catch(() => undefined);
   if (dateMs === undefined) return { state: 'skipped', message: 'the service does not answer' };
   if (dateMs === null) return { state: 'skipped', message: 'the service does not report its time' };
-  // The header has whole seconds, so the middle of one is the best guess.
+  // The header has whole seconds, so add half of one.
   return clockFinding('the service', dateMs + 500);
 }
 

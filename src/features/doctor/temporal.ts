@@ -13,7 +13,10 @@ import type { NamespaceConnection, Check, Finding } from '../../cli/doctor-check
 import { serverTimeMs } from '../../client/server-time.ts';
 import { searchAttributeMode } from '../../config/environment/environment.ts';
 
-/** A duplicate webhook delivery is recognized by its workflow, and senders retry for more than three days. */
+/**
+ * Temporal recognizes a duplicate delivery by the workflow of the first one, and senders retry for more than three
+ * days.
+ */
 const MIN_RETENTION_DAYS = 4;
 const FIXED_RETENTION_DAYS = 30;
 
@@ -39,7 +42,7 @@ export function temporalChecks(endpoint: TemporalEndpoint, reach: () => Promise<
 
 type Reached = NamespaceConnection & { serverVersion: string };
 
-/** A call, because a connection that is not ready in time does not say why. */
+/** Makes a call, because a connection that is not ready in time does not say why. */
 export function reachServer(connection: ConnectionLike, namespace: string): Promise<Reached> {
   return connection.withDeadline(Date.now() + TIMING.client.connectMs, async () => {
     const { serverVersion } = await connection.workflowService.getSystemInfo({});
@@ -78,7 +81,7 @@ async function checkNamespace(
     message: `${message}; keys, results and duplicate webhooks need at least ${MIN_RETENTION_DAYS} days`,
     remedy: `run \`${command}\``,
   };
-  // Temporal Cloud sets it through another API.
+  // Temporal Cloud sets the retention through another API.
   return isCloud ? finding : { ...finding, fix: () => fixRetention(connection, namespace, command) };
 }
 
@@ -93,12 +96,11 @@ async function fixRetention(connection: ConnectionLike, namespace: string, comma
   return `now ${FIXED_RETENTION_DAYS} days`;
 }
 
-/* Checks what proves to Temporal who connects: that it can be used, and for how long. */
+/* Checks that the credentials for Temporal can be used, and for how long. */
 
-/** As in the alert BelayCertificateExpires. */
+/** The alert BelayCertificateExpires uses the same number. */
 const WARN_DAYS = 21;
 
-/** Empty if the connection needs no credentials. */
 function credentialChecks({ credentials }: Pick<TemporalEndpoint, 'credentials'>): Check[] {
   return credentials === null ? [] : [{ name: "Temporal's credentials", run: async () => inspect(credentials) }];
 }
@@ -116,7 +118,7 @@ function inspect(credentials: Credentials): Finding {
   return { state: 'warning', message, remedy };
 }
 
-/* Checks that the namespace has Belay's search attributes, if they are to be used. */
+/* Checks that the namespace has Belay's search attributes, unless they are off. */
 
 const WITHOUT = '`belay list` cannot filter, `belay approvals` cannot list, and the Temporal UI cannot search';
 
@@ -149,8 +151,6 @@ async function checkAttributes(
     },
   };
 }
-
-/* Compares another clock with the one of this machine. */
 
 export function clockFinding(whose: string, theirMs: number): Finding {
   const aheadMs = Date.now() - theirMs;

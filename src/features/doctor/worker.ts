@@ -1,4 +1,4 @@
-/** Checks which workers poll the task queue: their versions, where they run, and since when. */
+/** Checks the workers that poll the task queue: their versions, their machines, and since when they run. */
 import proto from '@temporalio/proto';
 import { Client, type ConnectionLike } from '@temporalio/client';
 import {
@@ -28,10 +28,10 @@ import { quoted } from '../../client/list-filter.ts';
 import type { Session } from '../../client/session.ts';
 import { codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
 
-/** The workers of the queue; null if Temporal does not answer. */
+/** Finds the workers of the queue. Null if Temporal does not answer. */
 type Look = () => Promise<(NamespaceConnection & { seen: QueueState }) | null>;
 
-/** Temporal is asked once for all of them. */
+/** The checks share one question to Temporal. */
 export function workerChecks(reach: () => Promise<NamespaceConnection>, taskQueue: string): Check[] {
   let asked: ReturnType<Look> | undefined;
   const look: Look = () => (asked ??= lookAt(reach, taskQueue));
@@ -72,7 +72,7 @@ function describe({ identity, version }: QueuePoller): string {
   return `${worker.version}${build} at ${worker.where} for ${worker.service} since ${worker.since}`;
 }
 
-/* Checks that all workers of the queue apply the same policy, and that none keeps an earlier one. */
+/* Checks that all workers of the queue apply the same policy, and that none is stuck with an earlier one. */
 
 const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 
@@ -88,7 +88,7 @@ const policyCheck = (
     const place = { namespace, taskQueue: policyQueue(taskQueue), type: TASK_QUEUE_TYPE_ACTIVITY };
     const reported = (await pollersOf(connection.workflowService, place)).toSorted((a, b) => b.polledMs - a.polledMs);
     const notices = reported.flatMap(({ identity }) => parsePolicyNotice(identity) ?? []);
-    // The newest of each worker counts.
+    // Only the newest notice of each worker counts.
     return policyFinding(pollerIdentities(seen).flatMap((worker) => notices.find((it) => it.worker === worker) ?? []));
   },
 });
@@ -143,11 +143,15 @@ function keysFinding(path: string): Finding {
   return { state: 'warning', message: `${message}; plain payloads are accepted`, remedy };
 }
 
-/* Finds a run that no worker answers for. A worker that was killed counts as one that polls for a minute or so. */
+/* Finds a run that no worker answers for. Temporal lists a killed worker for about another minute. */
 
 const MOST_ASKED = 3;
 
-/** Asks the newest runs in flight, as `status` does. @returns the id of one if none of them is answered for, else null */
+/**
+ * Queries the newest runs in flight, as `status` does.
+ *
+ * @returns the id of one of them if no worker answers for any, else null
+ */
 async function findSilentRun(
   connection: ConnectionLike,
   { namespace, taskQueue }: Pick<Session, 'namespace' | 'taskQueue'>,
@@ -170,7 +174,7 @@ async function findSilentRun(
         )
         .then(
           () => true,
-          // A worker fails at it again and again, so there is one.
+          // A worker fails this query again and again, so there is a worker.
           (error: unknown) => codeOf(grpcCause(error)) === GRPC.failedPrecondition,
         ),
     ),

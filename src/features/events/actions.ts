@@ -1,4 +1,4 @@
-/** What `belay events` does: it lists webhook events, shows one, and explains how Belay would interpret a body. */
+/** `belay events` lists webhook events, shows one of them, and explains how Belay would interpret a body. */
 import { readFile } from 'node:fs/promises';
 import { readConfiguration } from '../../config/load.ts';
 import { configuredService } from '../../config/configured-service.ts';
@@ -42,7 +42,7 @@ function eventLine({ receivedAt, event, workflowId, verified }: ReceivedEvent): 
   return `${secondsOf(receivedAt)}  ${ownKind(event).padEnd(20)}  ${workflowId}${named === '' ? '' : `  ${named}`}${verified ? '' : '  not verified'}`;
 }
 
-/** Its kind; that of the sender if Belay does not react to it. */
+/** Shows the sender's own word for a kind that Belay does not know. */
 const ownKind = ({ kind, rawKind }: ServiceEvent): string =>
   kind === 'unknown' && rawKind !== null ? plainText(rawKind, 40) : kind;
 

@@ -1,4 +1,4 @@
-/** Signals the workflows that wait for a server or site to read now. A flood of events costs few signals. */
+/** Signals the workflows that wait for a server or site to read now. A flood of events causes few signals. */
 import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
 import { OPERATION_TYPES, SIGNALS, HOLD_SIGNAL, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { Hint } from '../../contract/polling.ts';
@@ -32,7 +32,10 @@ export function createWakeWaiters(client: Client, clock?: SignalClock): (input: 
   };
 }
 
-/** A run polls nothing while an operation of its own does. Its task would delay what follows the end of the operation. */
+/**
+ * While an operation of a run is polling, the run itself polls nothing. A signal to the run would only delay what
+ * follows the operation.
+ */
 const pollsItself = ({ raw }: WorkflowExecutionDescription): boolean =>
   raw.pendingChildren?.some(({ workflowTypeName }) => OPERATION_TYPES.includes(workflowTypeName ?? '')) !== true;
 
@@ -47,8 +50,6 @@ async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | '
   return ids;
 }
 
-/* Signals the rollouts in flight to hold a server. */
-
 /** Create one per worker, because it limits the rate of signals. */
 export function createHoldServer(client: Client, clock?: SignalClock): (input: HoldInput) => Promise<string[]> {
   const signal = createThrottledSignal<ServerHold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, undefined, clock);
@@ -58,7 +59,7 @@ export function createHoldServer(client: Client, clock?: SignalClock): (input: H
     for await (const rollout of client.workflow.list({ query })) {
       const { workflowId, memo } = rollout;
       const { servers } = (memo ?? {}) as Partial<RolloutMemo>;
-      // A rollout started from the UI has no list of servers.
+      // A rollout that was started from the UI has no list of servers.
       const mayHaveIt = servers?.includes(hold.serverId) ?? true;
       if (mayHaveIt && isOfService(rollout, hold.services) && !excludeWorkflowIds.includes(workflowId))
         ids.push(workflowId);

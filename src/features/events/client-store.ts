@@ -1,4 +1,4 @@
-/** Stores events: one workflow per delivery. Temporal checks atomically whether a delivery is new. */
+/** Stores events: one workflow for each delivery. Temporal checks atomically whether a delivery is new. */
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { EVENT_TYPE, eventTaskQueue } from '../../contract/names.ts';
 import { type EventInput, type EventMemo, eventSubjects } from './shapes.ts';
@@ -15,20 +15,20 @@ import { TIMING } from '../../contract/timing.ts';
 import { pollerIdentities } from '../../client/workers.ts';
 
 export interface EventStore {
-  /** @param startDelayMs handle it no sooner than this. @returns whether it is new */
+  /** @param startDelayMs the event is handled after at least this time. @returns whether the delivery is new */
   accept(event: EventInput, startDelayMs?: number): Promise<boolean>;
-  /** When a delivery was accepted; null if it never was. */
+  /** Null if the delivery was never accepted. */
   acceptedAtMs(source: string, deliveryId: string): Promise<number | null>;
-  /** Whether Temporal answers, and knows the namespace. */
+  /** True if Temporal answers and knows the namespace. */
   isReady(): Promise<boolean>;
-  /** Those for Temporal. */
   credentials(): CredentialsState;
   close(): Promise<void>;
 }
 
 /**
- * Connects on the first call, so that Temporal may still be down at first.
- * @param ofService the identity of the service that sends the events. Default: found like that of a starter
+ * Connects on the first call, so that the receiver can start while Temporal is down.
+ *
+ * @param ofService the identity of the service that sends the events. Default: found as a starter finds it
  * @throws BelayError `Usage`
  */
 export async function openEventStore(options: ConnectOptions = {}, ofService?: string): Promise<EventStore> {
@@ -49,7 +49,7 @@ export async function openEventStore(options: ConnectOptions = {}, ofService?: s
   };
 }
 
-/** A mistake in the configuration is reported at the start, not with the first event. */
+/** Reports a mistake in the configuration at the start, not with the first event. */
 async function refuseWrongService(session: Session, close: () => Promise<void>): Promise<void> {
   await findService(session, []).catch(async (error: unknown) => {
     await close();
@@ -112,9 +112,11 @@ function summaryOf({ event, source }: EventInput): string {
   return `${event.kind} from ${plainText(source, 30)}${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
 }
 
-/* Which service the events of a receiver are of. */
-
-/** Floods ask often, so an answer holds for a while. @returns a function that returns null if it is unknown */
+/**
+ * A flood of events asks often, so an answer is kept for a while.
+ *
+ * @returns a function that returns null if the service is unknown
+ */
 function createEventService(
   session: Session,
   clock: () => number = () => performance.now(),
@@ -127,10 +129,10 @@ function createEventService(
   };
 }
 
-/** Workers handle an event that names no service as one of their own. */
+/** Null means that workers handle the event as one of their own service. */
 async function eventService(session: Session): Promise<string | null> {
   const { client } = session;
-  // Workers matter only where nothing is configured.
+  // Ask the workers only if nothing is configured.
   const configured = await findService(session, []).catch(() => null);
   if (configured !== null) return configured.service;
   const deadlineMs = Date.now() + TIMING.client.storeEventMs;

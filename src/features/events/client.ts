@@ -1,4 +1,4 @@
-/** Lists received events. Each one is a workflow. */
+/** Lists received events. Each of them is a workflow. */
 import {
   WorkflowFailedError,
   WorkflowNotFoundError,
@@ -18,16 +18,16 @@ import { TIMING } from '../../contract/timing.ts';
 const DEFAULT_LIMIT = 20;
 
 export interface EventFilter {
-  /** Received at or after this time, ISO 8601. */
+  /** Only events received at or after this time, ISO 8601. Default: all. */
   since?: string;
-  /** Default 20. */
+  /** How many events to return. Default: 20. */
   limit?: number;
 }
 
 const EVENT_FILTER: Record<keyof EventFilter, true> = { since: true, limit: true };
 
 export interface EventDetails extends EventInput {
-  /** What it caused. Null until it was handled. */
+  /** What the event caused. Null until it was handled. */
   result: EventResult | null;
 }
 
@@ -35,7 +35,6 @@ export interface ReceivedEvent extends EventMemo {
   workflowId: string;
 }
 
-/** Newest first. */
 export async function listEvents(session: Session, filter: EventFilter): Promise<ReceivedEvent[]> {
   refuseUnknown('listEvents', filter, EVENT_FILTER);
   const { since, limit } = filter;
@@ -52,7 +51,7 @@ export async function listEvents(session: Session, filter: EventFilter): Promise
   }
 }
 
-/** With its redacted body, and its effects once it was handled. @throws BelayError `NotFound` */
+/** Returns the redacted body, and the effects once the event was handled. @throws BelayError `NotFound` */
 export async function getEvent({ client }: Session, workflowId: string): Promise<EventDetails> {
   const deadlineMs = Date.now() + TIMING.client.listMs;
   const handle = client.workflow.getHandle(workflowId);
@@ -74,7 +73,7 @@ export async function getEvent({ client }: Session, workflowId: string): Promise
 async function resultOf(handle: WorkflowHandle): Promise<EventResult | null> {
   return handle.result().catch((error: unknown) => {
     if (!(error instanceof WorkflowFailedError)) throw error;
-    // One whose notifications were not delivered has its result in the details.
+    // An event whose notifications were not delivered fails with its result in the details.
     const { cause } = error;
     return (cause instanceof ApplicationFailure ? cause.details?.[0] : null) ?? null;
   }) as Promise<EventResult | null>;

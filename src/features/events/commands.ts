@@ -1,4 +1,4 @@
-/** `belay events`. */
+/** Defines `belay events`. */
 import { Command } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import type { EventListOptions } from './actions.ts';

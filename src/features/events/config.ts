@@ -1,6 +1,6 @@
 /**
- * Every kind of event: the words that senders use for it, and what Belay does about it. In belay.yaml `events.kinds`
- * adds words, and `events.reactions` replaces reactions. The service's own words are not documented.
+ * Lists every kind of event with the words that senders use for it, and Belay's reactions. In belay.yaml,
+ * `events.kinds` adds words, and `events.reactions` replaces reactions. The service does not document its own words.
  */
 import { z } from 'zod';
 import { headerName, path, secretPlace } from '../../config/file/request-schema.ts';
@@ -12,18 +12,17 @@ import { EVENT_KINDS, type EventKind, type Reaction } from './shapes.ts';
 /** Matches the words in a name such as `server.backup_failed`, `BackupFailed` or `ALERT-FIRING`. */
 export interface LikelyWords {
   all: readonly RegExp[];
-  /** None of these may occur: a failed restore is not a failed backup. */
+  /** No word may match this: a failed restore is not a failed backup. */
   none?: RegExp;
-  /** Every word must match: a deleted backup, user or key is not a deleted server or site. */
+  /** Every word has to match this: a deleted backup, user or key is not a deleted server or site. */
   only?: RegExp;
 }
 
 interface EventKindRow<Allowed extends readonly Reaction[]> {
-  /** Null for what no other row matches. */
+  /** Null for the row that takes what no other row matches. */
   likely: LikelyWords | null;
-  /** The reactions that belay.yaml may choose from. */
   allowed: Allowed;
-  /** The reactions without a choice in belay.yaml. */
+  /** The reactions if belay.yaml chooses none. */
   reactions: readonly NoInfer<Allowed>[number][];
 }
 

@@ -2,17 +2,17 @@
 import type { BackupRecord, BackupRecordKind } from '../../contract/operation.ts';
 import type { Claim, Hint } from '../../contract/polling.ts';
 
-/** The kinds of events that the service's interface names. Everything else it reports is `unknown`. */
+/** The kinds of events that the service's interface names. Every other event is `unknown`. */
 export const EVENT_KINDS = ['alert.fired', 'backup.started', 'backup.failed', 'resource.deleted', 'unknown'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /**
- * `hold`: rollouts do not start that server. `end-wait`: the event may end a wait, after a read. `share`: the next run that
- * needs this backup uses it. `notify`: a notification is sent.
+ * What an event causes. `hold`: rollouts do not start that server. `end-wait`: the event may end a wait, after a read.
+ * `share`: the next run that needs this backup uses it. `notify`: Belay sends a notification.
  */
 export type Reaction = 'hold' | 'end-wait' | 'share' | 'notify';
 
-/** How a delivery is interpreted. Ids are the service's own; null if the delivery names none. */
+/** How Belay interprets a delivery. Ids are the service's own. They are null if the delivery names none. */
 export interface ServiceEvent {
   kind: EventKind;
   /** The sender's own word for the kind. */
@@ -25,22 +25,27 @@ export interface ServiceEvent {
 }
 
 export interface EventInput {
-  /** The identity of the service that sent it. Absent if the receiver did not know: then that of the workers. */
+  /**
+   * The identity of the service that sent the event. Absent if the receiver did not know it: workers then assume their
+   * own.
+   */
   service?: string;
   source: string;
   deliveryId: string;
-  /** Whether the sender proved that it has the source's secret. */
+  /** Whether the sender proved that it knows the secret of the source. */
   verified: boolean;
   receivedAt: string;
-  /** From its receipt. An event that is handled later wakes, holds and shares nothing. At most 0: it came too late. */
+  /**
+   * How long after its receipt an event may have effects. An event that is handled later wakes, holds and shares
+   * nothing. It came too late if this is 0 or less.
+   */
   freshForMs: number;
   event: ServiceEvent;
   reactions: Reaction[];
-  /** Redacted and shortened. */
+  /** The body of the delivery, redacted and shortened. */
   body: unknown;
 }
 
-/** Lets clients list events without reading their histories. */
 export type EventMemo = Pick<EventInput, 'service' | 'source' | 'verified' | 'receivedAt' | 'event'>;
 
 export interface EventResult {
@@ -52,9 +57,9 @@ export interface EventResult {
   notified: string[];
   /** Ids of the rollouts that hold the server. Absent in results of older versions. */
   held?: string[];
-  /** It was handled too long after it happened, so it woke, held and shared nothing. Absent if it was not. */
+  /** The event was handled too long after it happened, so it woke, held and shared nothing. Absent otherwise. */
   late?: true;
-  /** It is of another service than this one, which the workers serve, so it only caused notifications. */
+  /** The workers serve this other service, so the event only caused notifications. Absent otherwise. */
   otherThan?: string;
 }
 
@@ -67,18 +72,17 @@ export interface WakeInput extends OfService {
   serverId: string | null;
   siteId: string | null;
   claim: Claim | null;
-  /** Ids of workflows that were already woken. */
   excludeWorkflowIds: string[];
 }
 
 // ---- Backups by their ids ------------------------------------------------------------------------------------------
 
-/** Only records of these services count. */
+/** Only records of `services` count. */
 export interface ServersQuery extends OfService {
   backupId: string;
 }
 
-/** Only records of these services count. */
+/** Only records of `services` count. */
 export interface SharedBackupQuery extends OfService {
   serverId: string;
 }

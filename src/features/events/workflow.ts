@@ -1,6 +1,6 @@
 /**
- * Handles one webhook delivery. The workflow id is made from the delivery, so Temporal rejects a repeated one.
- * The workflow wakes runs and operations that wait for what the event names, lets runs share a backup, and sends
+ * Handles one webhook delivery. The workflow id comes from the delivery, so Temporal rejects a repeated one. The
+ * workflow wakes runs and operations that wait for what the event names, shares a backup between runs, and sends
  * notifications. It decides no outcome: runs and operations read the status from the service.
  */
 import { ApplicationFailure } from '@temporalio/common';
@@ -76,7 +76,9 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
   });
 }
 
-/** The UI can start workflows with any input. Without this check Temporal would retry a failing workflow task forever. */
+/**
+ * The UI can start workflows with any input. Without this check, Temporal would retry a failing workflow task forever.
+ */
 function refuseOtherInput(input: Partial<EventInput> | undefined): void {
   const { event, reactions, freshForMs } = input ?? {};
   const names = [event?.serverId, event?.siteId, event?.backupId];
@@ -86,7 +88,7 @@ function refuseOtherInput(input: Partial<EventInput> | undefined): void {
   throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 }
 
-/** By Temporal's own clock: the receiver's may differ. */
+/** Uses Temporal's clock, because the receiver's may differ. */
 function isFreshNow({ freshForMs }: EventInput): boolean {
   return Date.now() - workflowInfo().startTime.getTime() < freshForMs;
 }
@@ -146,7 +148,7 @@ async function notify({ source, verified, receivedAt, event }: EventInput, resul
   return undelivered;
 }
 
-/* Lets the rollouts in flight hold a server. The search for rollouts lags, so it runs twice. */
+/* Makes the rollouts in flight hold a server. The search for rollouts lags, so it runs twice. */
 
 /** @returns the workflow ids of the rollouts that were signalled */
 async function holdServer({ kind, serverId, siteId, backupId }: ServiceEvent, services: string[]): Promise<string[]> {
@@ -164,14 +166,14 @@ async function holdServer({ kind, serverId, siteId, backupId }: ServiceEvent, se
 
 const REASON = { 'alert.fired': 'an alert fired', 'resource.deleted': 'it was deleted' } as const;
 
-/* Wakes the workflows that wait for what an event names, found by lock id, by backup record and by search. */
+/* Wakes the workflows that wait for what an event names. It finds them by lock id, by backup record and by search. */
 
 interface Named {
   serverId: string | null;
   siteId: string | null;
 }
 
-/** @param onWoken called with all workflow ids so far whenever there are more */
+/** @param onWoken called with all workflow ids so far, whenever there are more */
 async function wakeWaitersOf(
   { serverId, siteId, backupId }: ServiceEvent,
   { claim, services }: Pick<Required<WakeInput>, 'claim' | 'services'>,
@@ -203,13 +205,11 @@ async function wakeWaitersOf(
   await Promise.all([byName, backupId === null ? null : wakeByBackup(backupId)]);
 }
 
-/** Empty for a backup that no run here waits for. */
+/** Empty if no run here waits for the backup. */
 async function serversOf(backupId: string, services: string[]): Promise<string[]> {
   const summary = `find the server of backup ${plainText(backupId, 60)}`;
   return findServersOfBackup.executeWithOptions({ summary }, [{ backupId, services }]).catch(() => []);
 }
-
-/* What the page of an event in the Temporal UI shows about its present. */
 
 function eventDetails({ event, source, verified }: EventInput, result: EventResult): string {
   const ids = eventSubjects(event, codeSpan);

@@ -1,4 +1,4 @@
-/** Whether a freeze begins before a run gets to the next of its deployments. */
+/** Predicts whether a freeze begins before the next deployment of a run. */
 import { readConfiguration } from '../../config/load.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { partInFlight } from '../../contract/explain-wait.ts';
@@ -7,9 +7,10 @@ import type { Eta } from '../advice/actions.ts';
 import type { FrozenBy } from './shapes.ts';
 
 /**
- * By the belay.yaml of this machine, as `--dry-run`. A mistake in it is not the concern of a status.
+ * Reads the belay.yaml of this machine, as `--dry-run` does. A mistake in the file must not break a status.
+ *
  * @param eta of the operation in flight
- * @returns null if none begins within its 95th percentile, or nothing is to come
+ * @returns null if no freeze begins within its 95th percentile, or if no deployment is left
  */
 export async function freezeAhead(result: RunResult, eta: Eta | null, nowMs: number): Promise<NextFreeze | null> {
   const inFlight = partInFlight(result);
@@ -24,8 +25,6 @@ export async function freezeAhead(result: RunResult, eta: Eta | null, nowMs: num
   return firstFreezeAhead(policy, operations, { nowMs, untilMs });
 }
 
-/* When belay.yaml begins to hold an operation back that may go now. Pure. */
-
 interface NextFreeze {
   by: FrozenBy;
   atMs: number;
@@ -34,13 +33,13 @@ interface NextFreeze {
 interface Ahead {
   nowMs: number;
   untilMs: number;
-  /** Names of what does not hold them back. */
+  /** Names of freezes and windows that do not hold the operations back. */
   letOff?: ReadonlySet<string>;
 }
 
 type Rules = Pick<Policy, 'list' | 'frozenBy'>;
 
-/** @returns the first one that begins to hold back one of these; null if none does until then */
+/** @returns the first freeze that begins to hold back one of these operations before `untilMs`, or null */
 export function firstFreezeAhead(
   rules: Rules,
   operations: readonly PlannedOperation[],
@@ -50,14 +49,14 @@ export function firstFreezeAhead(
   return found.sort((a, b) => a.atMs - b.atMs)[0] ?? null;
 }
 
-/** @returns null also if it is held back already */
+/** @returns null also if the operation is already held back */
 function nextFreezeOf(
   policy: Rules,
   operation: PlannedOperation,
   { nowMs, untilMs, letOff = new Set() }: Ahead,
 ): NextFreeze | null {
   if (policy.frozenBy(operation, nowMs, letOff).length > 0) return null;
-  // It may go until a freeze begins, or the window closes that it is in.
+  // The operation may go until a freeze begins or its window closes.
   const changes = policy
     .list([operation], nowMs)
     .map(({ kind, from, until }) => Date.parse((kind === 'freeze' ? from : until) ?? ''))

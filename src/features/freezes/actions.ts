@@ -1,4 +1,4 @@
-/** What `belay freeze` and `thaw` do: they begin and end a freeze at Temporal. */
+/** `belay freeze` and `thaw` begin and end a freeze at Temporal. */
 import colors from 'picocolors';
 import type { AdHocFreeze, FreezeScope, BlockedAction, OverrideRule, RunningFreeze } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
@@ -90,14 +90,14 @@ export async function thaw({ reason, by, json: asJson, ...options }: ThawOptions
 const thawedLine = ({ workflowId, woken }: Thawed & { workflowId: string }): string =>
   `${workflowId} has ended${woken.length === 0 ? '' : `; ${woken.length} that waited look again`}`;
 
-/** Of one kind, because the options exclude each other. */
+/** The options exclude each other, so all scopes are of one kind. */
 function scopesOf(options: ScopeOptions): FreezeScope[] {
   const kinds = ['fleet', 'server', 'site', 'app'] as const;
   const scopes = kinds.flatMap((kind) => (options[kind] ?? []).map((id) => ({ kind, id })));
   return scopes.length === 0 ? [{ kind: 'all' }] : scopes;
 }
 
-/* What `belay freezes` does: it lists freezes and windows, and exits with whether something is frozen. */
+/* `belay freezes` lists freezes and windows. Its exit code tells whether something is frozen. */
 
 export interface FreezesOptions {
   targets?: Target[];
@@ -143,14 +143,12 @@ async function listed(
   return { frozen: operations.some((it) => frozenAt(it, atMs).length > 0), entries };
 }
 
-/** Windows hold something back if none is open. */
+/** Windows hold deployments back while none of them is open. */
 function isAnythingFrozen(entries: readonly FreezeEntry[]): boolean {
   const windows = entries.filter(({ kind }) => kind === 'window');
   const isClosed = windows.length > 0 && !windows.some(({ isActive }) => isActive);
   return isClosed || entries.some(({ kind, isActive }) => kind === 'freeze' && isActive);
 }
-
-/* Freezes and windows as `belay freezes` lists them. */
 
 export interface FreezeEntry {
   kind: 'freeze' | 'window';
@@ -199,7 +197,7 @@ export function entryLine(entry: FreezeEntry, atMs: number): string {
   return holdsBack ? colors.yellow(line) : line;
 }
 
-/** The same without a color. */
+/** Returns the line without a color. */
 export function entryText(entry: FreezeEntry, atMs: number): string {
   const { kind, name, isActive, until, fromText, untilText, reason, by } = entry;
   const state = kind === 'freeze' ? freezeState(entry, atMs) : isActive ? 'open' : 'closed';
@@ -219,7 +217,7 @@ function freezeState({ isActive, from, until }: FreezeEntry, atMs: number): stri
 const nextText = (from: string | null, until: string | null): string =>
   from === null ? 'never again' : `from ${from} until ${until}`;
 
-/** What it is for, unless that is everything or its name says so. */
+/** Empty if the freeze is for everything, or if its name already says what it is for. */
 function forText({ source, for: scope }: FreezeEntry): string {
   if (scope === null || source === 'belay freeze') return '';
   const parts = Object.entries(scope).map(([key, value]) =>

@@ -1,4 +1,4 @@
-/** Ad-hoc freezes: sets, ends and lists them. Only to set one needs a worker. */
+/** Sets, ends and lists ad-hoc freezes. Only setting a freeze needs a worker. */
 import {
   WorkflowExecutionAlreadyStartedError,
   type WorkflowHandle,
@@ -26,30 +26,30 @@ import { factList } from '../../contract/markdown.ts';
 import { detailsPage } from '../../request/run-details.ts';
 
 export interface Thawed {
-  /** Null if its memo could not be read. */
+  /** Null if the memo of the freeze could not be read. */
   freeze: AdHocFreeze | null;
-  /** Workflow ids of the runs and rollouts that look again now. */
+  /** Workflow ids of the runs and rollouts that were told to look again now. */
   woken: string[];
 }
 
 export interface BegunFreeze {
   freeze: AdHocFreeze;
-  /** What the worker says of it that you may not expect; null if nothing. */
+  /** What the worker says about the freeze that you may not expect. Null if there is nothing to say. */
   note: string | null;
 }
 
-/** @throws BelayError, from every call */
+/** Every method throws a BelayError if it fails. */
 export interface Freezes {
   /**
-   * Freezes a scope from now on. Once it returns, a worker has said that the freeze is in force, and nothing leaves that was
-   * judged before. If a worker refuses it or none answers, nothing new is frozen.
+   * Freezes a scope from now on. When it resolves, a worker has confirmed that the freeze is in force, and no request
+   * that was judged before can still leave. If the worker refuses the freeze or none answers, nothing new is frozen.
    */
   begin(freeze: NewFreeze): Promise<BegunFreeze>;
   /** Ends a freeze, and wakes what waits for it. */
   thaw(scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed>;
-  /** Those that run. The list lags a moment. */
+  /** Returns the freezes that are running. The list lags a moment. */
   list(): Promise<RunningFreeze[]>;
-  /** Those of these workflow ids that run, without a lag. */
+  /** Returns those of these workflow ids that are running freezes, without a lag. */
   find(workflowIds: readonly string[]): Promise<RunningFreeze[]>;
 }
 
@@ -67,7 +67,7 @@ export function createFreezes(session: Session): Freezes {
 
 async function begin(session: Session, { extend = false, ...asked }: NewFreeze): Promise<BegunFreeze> {
   const { client, namespace, taskQueue, by } = session;
-  // By Temporal's clock, as workers judge it.
+  // Uses Temporal's clock, because workers judge by it.
   const nowMs = Math.round(await serverTimeMs(client.connection, namespace).catch(() => Date.now()));
   const planned = orUsage(planFreeze({ ...asked, by: asked.by ?? by }, nowMs));
   await requireWorkers(session);
@@ -94,7 +94,10 @@ async function begin(session: Session, { extend = false, ...asked }: NewFreeze):
   }
 }
 
-/** @returns the worker's note. @throws BelayError if it is not in force; then it has ended, unless it replaced another one */
+/**
+ * @returns the worker's note. @throws BelayError if the freeze is not in force; then it has ended, unless it replaced
+ * another one
+ */
 async function confirmed({ client }: Session, handle: WorkflowHandle, isReplaced: boolean): Promise<string | null> {
   const asked = client.withDeadline(Date.now() + TIMING.freeze.confirmedWithinMs, () =>
     handle.executeUpdate<FreezeWord, []>(CONFIRM_UPDATE),
@@ -145,13 +148,15 @@ async function list({ client }: Session): Promise<RunningFreeze[]> {
   return found;
 }
 
-/* Lets the runs and rollouts that wait for a freeze look again. One that is missed looks by itself a while later. */
+/*
+ * Wakes the runs and rollouts that wait for a freeze. A workflow that misses the signal looks by itself a while later.
+ */
 
 const MAX_WOKEN = 1_000;
-/** A rollout is paused as long as it waits. */
+/** A rollout has the phase `paused` while it waits for a freeze. */
 const WAITING = `(BelayPhase = 'frozen' OR BelayPhase = 'paused') AND ExecutionStatus = 'Running'`;
 
-/** @returns the workflow ids of those that received the signal */
+/** @returns the workflow ids that received the signal */
 export async function wakeFrozen(client: Client): Promise<string[]> {
   const ids = await waitingIds(client);
   const woken = await pMap(ids, (id) => wake(client, id).catch(() => false), IN_PARALLEL);
@@ -172,21 +177,23 @@ async function waitingIds({ workflow }: Client): Promise<string[]> {
       if (ids.push(workflowId) >= MAX_WOKEN) break;
     }
   } catch (error) {
-    // Without the attributes, no search finds them.
+    // Without the search attributes, no search can find them.
     if (!isAttributeError(error)) throw error;
   }
   return ids;
 }
 
-/* Finds ad-hoc freezes by their ids, which is consistent at once. A search would lag. */
+/* Finds ad-hoc freezes by id, which is consistent at once. A search would lag. */
 
-/** @returns those that run now */
+/** @returns the freezes that are running now */
 export async function findFreezes(client: Client, workflowIds: readonly string[]): Promise<RunningFreeze[]> {
   const found = await pMap(workflowIds, (id) => findFreeze(client, id), IN_PARALLEL);
   return found.filter((it) => it !== null);
 }
 
-/** @returns null if it does not run. @throws if Temporal does not tell, or its memo cannot be decrypted */
+/**
+ * @returns null if the freeze is not running. @throws if Temporal does not answer, or if its memo cannot be decrypted
+ */
 async function findFreeze({ workflow }: Client, workflowId: string): Promise<RunningFreeze | null> {
   try {
     const { status, memo } = await workflow.getHandle(workflowId).describe();
@@ -197,7 +204,7 @@ async function findFreeze({ workflow }: Client, workflowId: string): Promise<Run
   }
 }
 
-/** One that was started from the UI may have another memo, or none. */
+/** A freeze that was started from the UI may have another memo, or none. */
 function freezeIn(memo: Record<string, unknown> | undefined): AdHocFreeze | null {
   const { freeze } = (memo ?? {}) as Partial<FreezeMemo>;
   if (!isRecord(freeze)) return null;
@@ -205,8 +212,6 @@ function freezeIn(memo: Record<string, unknown> | undefined): AdHocFreeze | null
   const isText = [until, reason, by].every((it) => typeof it === 'string');
   return isText && Array.isArray(blocks) && !Number.isNaN(Date.parse(until!)) ? freeze : null;
 }
-
-/* Start options of an ad-hoc freeze, and what its page shows. Pure. */
 
 export function freezeStartOptions(freeze: AdHocFreeze) {
   const memo: FreezeMemo = { freeze };

@@ -1,4 +1,4 @@
-/** `belay freeze`, `thaw` and `freezes`. */
+/** Defines `belay freeze`, `thaw` and `freezes`. */
 import { Command, Option } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import type { FreezeOptions, ThawOptions, FreezesOptions } from './actions.ts';
@@ -73,7 +73,7 @@ function freezesCommand(): Command {
     .action(async (options: FreezesOptions) => (await import('./actions.ts')).printFreezes(options));
 }
 
-/** Without one of them: everything. */
+/** Without any of these options, the command is about everything. */
 function addScope(command: Command, verb: string): Command {
   const kinds = ['fleet', 'server', 'site', 'app'];
   for (const kind of kinds) {

@@ -24,7 +24,7 @@ const localTime = z
 
 const ZONED = 'it has a zone: write it without a zone, like 2026-12-20T18:00, and timeZone: beside it';
 
-/** Also asked of texts that are no times. */
+/** Returns false for any text that is not a time. */
 function isInCalendar(text: string): boolean {
   const ms = Date.parse(`${text}Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
@@ -87,8 +87,6 @@ export const windows = z.record(name, window);
 
 export type FreezeConfig = z.infer<typeof freeze>;
 export type WindowConfig = z.infer<typeof window>;
-
-/* Checks the times and scopes of freezes and windows in belay.yaml. */
 
 export function checkFreezes(configuration: Configuration, report: ReportIssue): void {
   const { freezes = {}, windows = {} } = configuration;

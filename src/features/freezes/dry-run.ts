@@ -1,4 +1,4 @@
-/** What would hold it back now. Workers judge by their own belay.yaml, this command by that of its machine. */
+/** Shows what would be held back now. Workers judge by their own belay.yaml; this command reads that of its machine. */
 import type { FrozenBy, LetOff } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { targetText } from '../../contract/target.ts';
@@ -10,7 +10,7 @@ import type { PlannedOperation } from '../../config/policy.ts';
 import type { Belay } from '../../starter.ts';
 import { operationsOf, type Part, type Planned } from '../../cli/planned.ts';
 
-/** Above it, one search costs Temporal less than the question for each id. */
+/** Above this number, one search costs Temporal less than a question for each id. */
 const MAX_ASKED = 100;
 
 interface FrozenPart {

@@ -1,4 +1,4 @@
-/** Freezes hold a run back: it is refused, or waits until they end. It holds no lock and no operation meanwhile. */
+/** A frozen run is refused, or waits until the freezes end. It holds no lock and no operation meanwhile. */
 import { FREEZES_FACT, type FrozenParts } from './shapes.ts';
 import { factOf } from '../../contract/facts.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -12,12 +12,12 @@ import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import type { Hold, RunPart } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
 
-/** What comes next in a run. */
+/** The part of a run that is about to begin. */
 interface NextPart {
   backsUp: boolean;
-  /** In their order: the first one that is frozen is waited for. */
+  /** In their order. The run waits for the first one if it is frozen. */
   targets: readonly Target[];
-  /** Whether targets after the first one are asked about, too. */
+  /** True to ask about the targets after the first one, too. */
   keepGoing?: boolean;
 }
 
@@ -33,7 +33,7 @@ export function freezeHold(run: RunState): Hold {
   const heldIn = (next: NextPart, frozen: FrozenParts | null | undefined, mayPass = false): HeldPart | null =>
     heldPart(frozen, { serverId: input.serverId, targets: next.targets }, mayPass);
 
-  /** A run does not begin if its first deployment could not: its backup would be of no use. */
+  /** A run does not begin if its first deployment is frozen, because its backup would be of no use. */
   function refuseFrozen(frozen: FrozenParts | null | undefined): Conclusion | null {
     if (type === 'watchDeployment' || waits) return null;
     const held = heldIn(whole, frozen, plan.keepGoing);

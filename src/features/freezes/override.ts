@@ -1,4 +1,4 @@
-/** Lets a run or rollout off what its input excepts, and keeps in its result by whom and why. */
+/** Exempts a run or rollout from the freezes and checks that its input names, and records who decided and why. */
 import type { FreezeOverride, Held, LetOff, OverrideAnswer } from './shapes.ts';
 import type { CheckWaiver } from '../site-checks/shapes.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
@@ -14,7 +14,7 @@ interface Waiving {
   readonly result: { held: Held[] };
 }
 
-/** @param answer what the worker said when it began. @returns null if it may start */
+/** @param answer what the worker said when the workflow began. @returns null if it may start */
 export function applyOverride(state: Overriding, answer: OverrideAnswer | undefined): Conclusion | null {
   const { override } = state.input;
   if (override === undefined) return null;
@@ -25,7 +25,7 @@ export function applyOverride(state: Overriding, answer: OverrideAnswer | undefi
   return null;
 }
 
-/** @param names the checks of its sites, as the worker knew them when it began */
+/** @param names the checks of its sites, as the worker knew them at the start */
 export function recordWaiver(state: Waiving, names: readonly string[] = []): void {
   const { noCheck } = state.input;
   if (noCheck === undefined) return;

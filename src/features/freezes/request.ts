@@ -1,4 +1,4 @@
-/** Checks what an ad-hoc freeze is asked for, and fills in the defaults. Pure. */
+/** Validates the request for an ad-hoc freeze, and fills in the defaults. Pure. */
 import type { AdHocFreeze, FreezeScope, OverrideRule } from './shapes.ts';
 import { DAY_MS, durationText } from '../../contract/duration.ts';
 import { scopeText } from './text.ts';
@@ -7,19 +7,19 @@ import { LIMITS, MAX_REASON_LENGTH } from '../../request/limits.ts';
 import { validateId } from '../../request/validate-id.ts';
 
 export interface NewFreeze {
-  /** Default: everything. */
+  /** What to freeze. Default: everything. */
   scope?: FreezeScope;
-  /** When it ends, ISO 8601 with a time zone; or for how long it lasts. */
+  /** When the freeze ends, ISO 8601 with a time zone. Give either this or `forMs`, the duration. */
   until?: string;
   forMs?: number;
   reason: string;
-  /** Default: who uses the connection. */
+  /** Who sets the freeze. Default: who uses the connection. */
   by?: string;
-  /** Whether it holds back backups as well. */
+  /** Whether the freeze holds back backups as well. Default: false. */
   backups?: boolean;
-  /** Whether runs may be let off. Default: with a reason. */
+  /** Whether a run may be exempted from the freeze. Default: `reason`, which needs a reason. */
   override?: OverrideRule;
-  /** Replace one with the same scope. The new one must end later. */
+  /** Replaces a freeze with the same scope. The new freeze must end later. Default: false. */
   extend?: boolean;
 }
 
@@ -33,7 +33,7 @@ export function parseInstant(text: string): number | null {
 
 export const INSTANT_REMEDY = 'write a time with its zone, like 2026-12-20T18:00Z or 2026-12-20T18:00+01:00';
 
-/** @param nowMs by Temporal's clock @returns the freeze, or what is wrong */
+/** @param nowMs by Temporal's clock @returns the freeze, or what is wrong with the request */
 export function planFreeze(asked: NewFreeze & { by: string }, nowMs: number): AdHocFreeze | string {
   const { scope = { kind: 'all' }, reason, by, backups = false, override = 'reason' } = asked;
   const problem = problemOfScope(scope, backups) ?? problemOfText('reason', reason) ?? problemOfText('by', by);
@@ -59,7 +59,7 @@ function problemOfScope(scope: FreezeScope, backups: boolean): string | null {
   return hasBackup || !backups ? null : `a ${scope.kind} has no backup: freeze the backups of its server`;
 }
 
-/** @param field for the message @returns what is wrong with a text for people, or null */
+/** @param field names the text in the message @returns what is wrong with a text for people, or null */
 export function problemOfText(field: string, text: unknown): string | null {
   const problem = textProblem(text);
   return problem === null ? null : `${field}: ${problem}`;
@@ -71,7 +71,7 @@ export function textProblem(text: unknown): string | null {
   return `has ${text.length} characters, at most ${MAX_REASON_LENGTH} are allowed`;
 }
 
-/** @returns when it ends, or what is wrong */
+/** @returns when the freeze ends, or what is wrong */
 function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
   if ((until === undefined) === (forMs === undefined)) return 'the end: give either a time or a duration';
   const untilMs = until === undefined ? nowMs + (forMs ?? 0) : parseInstant(until);
@@ -83,7 +83,7 @@ function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
   return `it lasts for more than ${mostMs / DAY_MS} days: write an earlier time, and extend it then`;
 }
 
-/** An extension holds back no less than the one before it. @returns what is wrong, or the freeze */
+/** An extension holds back no less than the freeze that it replaces. @returns the freeze, or what is wrong */
 export function extendFreeze(before: AdHocFreeze, freeze: AdHocFreeze): AdHocFreeze | string {
   if (freeze.until <= before.until) {
     return `${scopeText(before.scope)} is frozen until ${before.until}: write a later time, or thaw it first`;

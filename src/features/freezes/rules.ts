@@ -1,18 +1,18 @@
-/** What keeps a run from beginning or going on. Pure. */
+/** Decides what keeps a run from beginning or continuing. Pure. */
 import type { FrozenBy, FrozenParts } from './shapes.ts';
 import { isSameTarget, type Target, targetText } from '../../contract/target.ts';
 import { hashOf } from '../../contract/ids.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 export interface HeldPart {
-  /** For messages: `site 34 was not deployed`. */
+  /** A text for messages, such as `site 34 was not deployed`. */
   what: string;
   by: FrozenBy[];
 }
 
 /**
- * @param mayPass whether targets after the first one may go if it is frozen
- * @returns null if it may go
+ * @param mayPass whether later targets may go although the first one is frozen
+ * @returns null if the run may go
  */
 export function heldPart(
   frozen: FrozenParts | null | undefined,
@@ -30,30 +30,33 @@ export function heldPart(
   return { what: `${targetText(first)} was not deployed`, by };
 }
 
-/* When what waits for freezes looks again, and when it goes on. Pure: times are milliseconds since 1970. */
+/*
+ * Decides when a waiting workflow looks at freezes again, and when it continues. Pure: times are milliseconds since
+ * 1970.
+ */
 
 const { lookMs, lateLookMs, oftenForMs, spreadMs, leastMs } = TIMING.freeze;
 
-/** When all of them have ended; null if that is not known. */
+/** Returns when all of them have ended. Null if that is not known. */
 export function thawsAtMs(by: readonly FrozenBy[]): number | null {
   const ends = by.map(({ until }) => (until === null ? NaN : Date.parse(until)));
   const last = Math.max(...ends);
   return Number.isNaN(last) ? null : last;
 }
 
-/** @param spentMs how long it has waited in all @param endsMs when it waits no longer */
+/** @param spentMs how long the workflow has waited in all @param endsMs when it stops waiting */
 export function nextLookMs(by: readonly FrozenBy[], nowMs: number, spentMs: number, endsMs: number): number {
   const pauseMs = spentMs < oftenForMs ? lookMs : lateLookMs;
   const atMs = Math.min(nowMs + pauseMs, thawsAtMs(by) ?? Infinity, endsMs);
   return Math.max(atMs, nowMs + leastMs);
 }
 
-/** Whether they end later than it may wait, as far as their end is known. */
+/** True if a known end is later than the workflow may wait. */
 export function outlasts(by: readonly FrozenBy[], nowMs: number, endsMs: number): boolean {
   return nowMs >= endsMs || (thawsAtMs(by) ?? 0) > endsMs;
 }
 
-/** Of all that waited for the same freeze, each goes on at a moment of its own. */
+/** Runs that waited for the same freeze resume at different offsets, so that they do not all start at once. */
 export function spreadOf(workflowId: string): number {
   const draw = Number.parseInt(hashOf(workflowId).slice(0, 8), 16) / 2 ** 32;
   return Math.round(leastMs + draw * (spreadMs - leastMs));

@@ -1,20 +1,20 @@
-/** What holds a deployment or backup back. Stored in histories: add, never rename or remove. */
+/** Freezes and windows, and what they hold back. Histories store these shapes: add, never rename or remove. */
 import type { FactName } from '../../contract/facts.ts';
 import type { RunError } from '../../contract/run.ts';
 import type { Target, TargetsInput } from '../../contract/target.ts';
 
 export type BlockedAction = 'deploy' | 'backup';
 
-/** `reason`: a run may be let off, with a reason. */
+/** Whether a run may be exempted from a freeze. `reason`: yes, if it gives a reason. */
 export type OverrideRule = 'reason' | 'never';
 
-/** What an ad-hoc freeze is for. Its workflow id is made from it. */
+/** What an ad-hoc freeze is for. Its workflow id is made from this. */
 export type FreezeScope = { kind: 'all' } | { kind: 'fleet' | 'server' | 'site' | 'app'; id: string };
 
-/** A freeze that a person set. It holds while its workflow runs, until this time at the latest. */
+/** A freeze that a person set. It holds while its workflow runs, until `until` at the latest. */
 export interface AdHocFreeze {
   scope: FreezeScope;
-  /** When it was set, ISO 8601. An extension keeps it. */
+  /** When the freeze was set, ISO 8601. An extension keeps this time. */
   since: string;
   until: string;
   reason: string;
@@ -23,42 +23,42 @@ export interface AdHocFreeze {
   override: OverrideRule;
 }
 
-/** What a worker says of a freeze that begins. */
+/** What a worker says about a freeze that begins. */
 export interface FreezeWord {
-  /** Why it would not be in force; null if it is. */
+  /** Why the freeze would not be in force. Null if it is in force. */
   problem: string | null;
-  /** What the person who set it may not expect; null if nothing. */
+  /** What the person who set the freeze may not expect. Null if there is nothing to say. */
   note: string | null;
 }
 
-/** The memo of the workflow, which workers read before each request. It is there before any worker sees the workflow. */
+/** The memo of the workflow. Workers read it before each request, and it exists before any worker sees the workflow. */
 export interface FreezeMemo {
   freeze: AdHocFreeze;
 }
 
-/** One that runs now, as Temporal shows it. */
+/** An ad-hoc freeze that is running now, as Temporal shows it. */
 export interface RunningFreeze {
   workflowId: string;
-  /** Null if its memo is not that of a freeze. It holds all the same. */
+  /** Null if the memo is not that of a freeze. The freeze still holds. */
   freeze: AdHocFreeze | null;
 }
 
 export interface FrozenBy {
   kind: 'freeze' | 'window';
-  /** Its name in belay.yaml, or the workflow id of an ad-hoc freeze. */
+  /** The name in belay.yaml, or the workflow id of an ad-hoc freeze. */
   name: string;
   reason: string;
-  /** When it ends, ISO 8601; null if that is not known. */
+  /** When it ends, ISO 8601. Null if that is not known. */
   until: string | null;
-  /** For people: until when, on the clocks of its time zone. */
+  /** The end for people, in the local time of the freeze's time zone. */
   untilText: string;
-  /** Who set it. Absent for what is in belay.yaml. */
+  /** Who set the freeze. Absent for entries of belay.yaml. */
   by?: string;
-  /** No run may be let off. */
+  /** `never` if no run may be exempted. Absent otherwise. */
   override?: 'never';
 }
 
-/** Lets a run off freezes and windows. */
+/** Exempts a run from freezes and windows. */
 export interface FreezeOverride {
   /** Names in belay.yaml, or workflow ids of ad-hoc freezes. */
   freezes: string[];
@@ -67,32 +67,33 @@ export interface FreezeOverride {
   by?: string;
 }
 
-/** What a run is let off, as recorded when it begins. Another freeze with the same name holds it back all the same. */
+/**
+ * A freeze or window that a run is exempted from, as recorded at its start. A later freeze with the same name still
+ * holds the run back.
+ */
 export interface LetOff {
   kind: 'freeze' | 'window';
   name: string;
-  /** When the ad-hoc freeze was set. Absent for what is in belay.yaml. */
+  /** When the ad-hoc freeze was set. Absent for entries of belay.yaml. */
   since?: string;
 }
 
 /** A worker's answer to an override. */
 export type OverrideAnswer = { letOff: LetOff[] } | { error: RunError };
 
-/** Asks a worker what of this is frozen. */
 export interface FreezeQuestion extends TargetsInput {
   serverId?: string;
-  /** The one that the run names. */
+  /** The fleet that the run names. */
   fleet?: string;
-  /** Whether a backup of the server is to be made. */
+  /** Whether the run makes a backup of the server. */
   backsUp: boolean;
-  /** Whether targets after the first one may go if it is frozen. */
+  /** Whether later targets may go although the first one is frozen. */
   keepGoing?: boolean;
   letOff?: LetOff[];
-  /** By Temporal's clock, in milliseconds since 1970. */
+  /** In milliseconds since 1970, by Temporal's clock. */
   atMs: number;
 }
 
-/** What of a run is frozen. */
 export interface FrozenParts {
   /** Empty if the backup may be made. */
   backup: FrozenBy[];
@@ -100,38 +101,39 @@ export interface FrozenParts {
   deployments: { target: Target; by: FrozenBy[] }[];
 }
 
-/** What a worker answers when it is asked what is frozen. */
 export interface FreezeAnswer {
-  /** Null if nothing is. */
+  /** Null if nothing is frozen. */
   frozen: FrozenParts | null;
-  /** Its own. A rollout that was restored does not know which servers it started. */
+  /** The worker's own epoch. A rollout that was restored does not know which servers it started. */
   epoch: string;
 }
 
-/** A freeze, window, approval or gate that a run or rollout waited for; or a freeze or check that it was let off. */
+/**
+ * A freeze, window, approval or gate that a run or rollout waited for, or a freeze or check that it was exempted from.
+ */
 export interface Held {
   for: 'freeze' | 'window' | 'approval' | 'check' | 'gate';
   name: string;
-  /** When it was first met, or when the run was let off, ISO 8601. */
+  /** When the run or rollout first met it or was exempted from it, ISO 8601. */
   from: string;
-  /** Null while it is waited for. */
+  /** Null while the run or rollout waits for it. */
   to: string | null;
   /**
-   * `passed`: it no longer holds. `gave_up`: it would have lasted too long, no one approved in time, or a gate stayed
-   * inconclusive. Null while it is waited for.
+   * `passed`: it no longer holds. `gave_up`: it would have lasted too long, too few people approved in time, or a gate
+   * stayed inconclusive. Null while the run or rollout waits for it.
    */
   end: 'passed' | 'failed' | 'gave_up' | 'cancelled' | 'overridden' | 'approved' | 'rejected' | null;
-  /** Who set it, who overrode it, or who decided; null for what is in belay.yaml. */
+  /** Who set it, overrode it or decided. Null for entries of belay.yaml. */
   by: string | null;
   /** The reason of the freeze, of the override, or of the decision. */
   why: string;
-  /** Of an approval: what proves who decided, such as the fingerprint of a key. */
+  /** What proves who decided about an approval, such as the fingerprint of a key. */
   proof?: string;
 }
 
 export const FREEZES_FACT: FactName<{
-  /** Only of a run, and if something of it is frozen. */
+  /** Workers answer this only to runs, and only if a part of the run is frozen. */
   frozen?: FrozenParts;
-  /** Only of what overrides freezes. */
+  /** Workers answer this only to runs and rollouts that override freezes. */
   override?: OverrideAnswer;
 }> = { name: 'freezes' };

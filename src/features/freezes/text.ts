@@ -1,4 +1,4 @@
-/** Freezes as text: what they hold back, until when, and why. Pure. */
+/** Words for freezes: what they hold back, until when, and why. Pure. */
 import type { AdHocFreeze, FreezeScope, FrozenBy, Held } from './shapes.ts';
 import { durationText, glanceText } from '../../contract/duration.ts';
 import type { Style } from '../../contract/explain-wait.ts';
@@ -28,7 +28,10 @@ export const freezeSentence = ({ by }: WaitingForThaw, what: string | null, { qu
 export const beginsText = (name: string, inMs: number): string =>
   `a freeze begins in ${glanceText(inMs)}: ${quoted(name)}`;
 
-/** What a person can do about it besides waiting; empty if nothing. @param command how to show options of a command */
+/**
+ * Tells what a person can do besides waiting. Empty if there is nothing. @param command formats the options of a
+ * command
+ */
 export function letOffText(by: readonly FrozenBy[], command: Quote = String): string {
   if (by.some(({ override }) => override === 'never')) return '';
   if (by.length > MAX_SHOWN) return '';
@@ -39,7 +42,7 @@ export function letOffText(by: readonly FrozenBy[], command: Quote = String): st
 export const tooLongText = (freezeWaitMs: number): string =>
   `this is longer than --freeze-wait ${durationText(freezeWaitMs)} allows`;
 
-/** Results of earlier versions have none. */
+/** Results of earlier versions lack the field. */
 export const heldIn = (result: { held?: Held[] }): Held[] => result.held ?? [];
 
 const ENDS: Record<NonNullable<Held['end']>, string> = {
@@ -84,14 +87,14 @@ const GATE_ENDS: Partial<typeof ENDS> = {
 
 /** `gate "errors": passed after wave "canary"`, `gate "errors": overridden by "ana" because "errors are known"` */
 function gateHeldText({ name, end, by, why }: Pick<Held, 'name' | 'end' | 'by' | 'why'>, quote: Quote): string {
-  // Until it ends, the record does not tell whether it is measured or has failed.
+  // The record does not tell whether an open gate is being measured or has failed.
   const state = end === null ? 'has not passed' : (GATE_ENDS[end] ?? end);
   const [, wave] = /^after wave (.+)$/s.exec(why) ?? [];
   const about = wave === undefined || by !== null ? ` because ${quote(why)}` : ` after wave ${quote(wave)}`;
   return `gate ${quote(name)}: ${state}${by === null ? '' : ` by ${quote(by)}`}${about}`;
 }
 
-/** `everything`, `server 12`: what it holds back. @param shown formats the id for display */
+/** `everything` or `server 12`. @param shown formats the id for display */
 export const scopeText = (scope: FreezeScope, shown: (id: string) => string = String): string =>
   scope.kind === 'all' ? 'everything' : `${scope.kind} ${shown(scope.id)}`;
 

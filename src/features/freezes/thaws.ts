@@ -1,6 +1,6 @@
 /**
- * Waits until nothing is frozen any more. Sleeps until the known end, and looks now and then, because a freeze may end
- * earlier or later. A signal wakes it. What waits holds nothing, and goes on at a moment of its own.
+ * Waits until nothing is frozen. It sleeps until the known end, and looks now and then, because a freeze may end
+ * earlier or later. A signal wakes it. A waiting run holds no lock; each resumes at its own offset.
  */
 import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { FrozenBy, Held } from './shapes.ts';
@@ -11,13 +11,13 @@ import { nextLookMs, outlasts, spreadOf } from './rules.ts';
 
 const thawedSignal = defineSignal(SIGNALS.thawed);
 
-/** What was signalled since the last look. */
+/** Whether a signal arrived since the last look. */
 interface ThawSignals {
   readonly isPending: boolean;
   take(): void;
 }
 
-/** Handles the signal from now on. A flood of them costs a bounded number of looks. */
+/** A flood of signals costs a bounded number of looks. */
 function listenForThaws(): ThawSignals {
   let isPending = false;
   let left: number = HISTORY_BUDGET.maxThawSignals;
@@ -35,7 +35,7 @@ function listenForThaws(): ThawSignals {
   };
 }
 
-/** The waits of a run or rollout for freezes, so far. */
+/** The waits of a run or rollout for freezes so far. */
 export interface Thaws {
   readonly signals: ThawSignals;
   count: number;
@@ -44,27 +44,28 @@ export interface Thaws {
 
 export const createThaws = (): Thaws => ({ signals: listenForThaws(), count: 0, spentMs: 0 });
 
-/** @returns why it waits no more, whatever is frozen; or null */
+/** @returns why it may not wait again, or null */
 export const tooManyThaws = ({ count }: Thaws): string | null =>
   count < HISTORY_BUDGET.maxThaws ? null : `it waited ${count} times already`;
 
 export interface ThawWait {
-  /** What holds it back now. */
+  /** Reads what is holding it back now. */
   look: () => Promise<FrozenBy[]>;
-  /** How long it may wait in all. */
+  /** The limit of all its waits together. */
   freezeWaitMs: number;
-  /** When it gives up in any case, in milliseconds since 1970. Default: never. */
+  /** When to give up in any case, in milliseconds since 1970. Default: never. */
   deadlineMs?: number;
-  /** Whether nothing has to wait any more. */
+  /** True once nothing has to wait any more. */
   isOver: () => boolean;
-  /** Called after each look. */
   onLook: (waiting: WaitingForThaw) => void;
 }
 
-/** `free`: nothing was frozen at the last look. `outlasts`: what holds it back ends too late. `over`: `isOver`. */
+/**
+ * `free`: nothing was frozen at the last look. `outlasts`: the freeze ends too late. `over`: `isOver` returned true.
+ */
 export type ThawEnd = { kind: 'free' } | { kind: 'over' } | { kind: 'outlasts'; by: FrozenBy[] };
 
-/** Keeps the wait in the result. @param first what holds it back, as far as known */
+/** Records the wait in the result. @param first what is holding it back, as far as known */
 export async function awaitThaw(
   { thaws, result }: { thaws: Thaws; result: { held: Held[] } },
   { look, freezeWaitMs, deadlineMs = Infinity, ...wait }: ThawWait,
@@ -130,9 +131,7 @@ export async function unlessOver<T>(answer: Promise<T>, isOver: () => boolean): 
   return found;
 }
 
-/* The story of what a run or rollout waited for, in its result. */
-
-/** Keeps in a result what is waited for. @returns what to call with everything that holds now */
+/** Records in a result what it waits for. @returns a function to call with everything that holds at the moment */
 function recordHeld(result: { held: Held[] }): (by: readonly FrozenBy[], end?: Held['end']) => void {
   const open = new Map<string, Held>();
   return (by, end = 'passed') => {

@@ -1,6 +1,6 @@
 /**
- * Which freezes and windows hold a deployment or backup back at an instant. Where daylight saving makes a minute
- * doubtful, it is frozen. Pure.
+ * Finds the freezes and windows that hold a deployment or backup back at an instant. A minute that daylight saving
+ * makes ambiguous counts as frozen. Pure.
  */
 import type { BlockedAction, FreezeScope, FreezeWord, FrozenBy, OverrideRule } from './shapes.ts';
 import type { Configuration } from '../../config/load.ts';
@@ -49,14 +49,14 @@ function activeFreeze(freeze: FreezeRule, atMs: number): FrozenBy[] {
   return [{ kind: 'freeze', name, reason, ...end(span.endMs, when.timeZone), ...never }];
 }
 
-/** When the freeze that is active then begins and ends, or null. */
+/** Returns the span of the freeze that is active at this instant, or null. */
 function freezeAt({ when }: FreezeRule, atMs: number): Span | null {
   if ('times' in when) return spanAt(when, FREEZES, atMs);
   const span = onceFrom(when);
   return span.beginMs <= atMs && atMs < span.endMs ? span : null;
 }
 
-/** The first one that begins later, or null. */
+/** Returns the next span that begins after this instant, or null. */
 function nextFreeze({ when }: FreezeRule, afterMs: number): Span | null {
   if ('times' in when) return nextSpan(when, FREEZES, afterMs);
   const span = onceFrom(when);
@@ -70,7 +70,7 @@ function onceFrom({ fromMs, toMs, timeZone }: Exclude<FreezeRule['when'], { time
   };
 }
 
-/** Where windows fit, deployments begin only inside one of them. */
+/** If any window is for a place, deployments there begin only inside a window. */
 function closedWindows(windows: readonly WindowRule[], atMs: number): FrozenBy[] {
   if (windows.some((it) => windowAt(it, atMs) !== null)) return [];
   const openings = windows.map((it) => ({
@@ -85,7 +85,7 @@ function closedWindows(windows: readonly WindowRule[], atMs: number): FrozenBy[]
   return [{ kind: 'window', name: next.name, reason, ...end(next.atMs, next.timeZone) }];
 }
 
-/** The window in which deployments begin then, without its margin; or null. */
+/** Returns the open window without its margin, or null. */
 function windowAt({ when, marginMs }: WindowRule, atMs: number): Span | null {
   const span = spanAt(when, WINDOWS, atMs);
   return span !== null && atMs < span.endMs - marginMs ? { ...span, endMs: span.endMs - marginMs } : null;
@@ -106,24 +106,24 @@ function end(atMs: number, timeZone: string): End {
   return { until: at.toISOString(), untilText: `${localText(at, timeZone)} (${timeZone})` };
 }
 
-/* The freezes and windows of belay.yaml as a list: what is active at an instant, and when each begins and ends. Pure. */
+/* Lists the freezes and windows of belay.yaml: what is active at an instant, and when each begins and ends. Pure. */
 
 export interface ListedFreeze {
   kind: 'freeze' | 'window';
   name: string;
-  /** Whether the freeze is active, or the window open. */
+  /** True if the freeze is active, or if the window is open. */
   isActive: boolean;
-  /** Of the span now, or of the next one: ISO 8601. Null if there is none. */
+  /** The begin of the current span, or of the next one. ISO 8601, or null if there is none. */
   from: string | null;
   until: string | null;
-  /** For people: on the clocks of its time zone. */
+  /** For people, in the local time of the entry's time zone. */
   fromText: string | null;
   untilText: string | null;
   /** Null for a window. */
   reason: string | null;
   blocks: readonly BlockedAction[];
   override: OverrideRule;
-  /** Empty: everything. */
+  /** Without keys, the entry is for everything. */
   scope: Scope;
 }
 
@@ -154,7 +154,7 @@ function listFreezes({ freezes, windows }: FreezeRules, places: readonly Place[]
       };
     }),
   ];
-  // Those that hold something back come first, then those that begin next.
+  // Entries that hold something back come first, then those that begin next.
   const order = ({ kind, isActive, from }: ListedFreeze) => [(kind === 'freeze') === isActive ? 0 : 1, from ?? '~'];
   return listed.sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
@@ -188,7 +188,7 @@ interface WindowRule {
   name: string;
   when: Recurrence;
   scope: Scope;
-  /** Nothing begins in this last part of a window. */
+  /** No deployment begins in this last part of a window. */
   marginMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** Judges what is frozen: by the worker's belay.yaml, and by the ad-hoc freezes that run at Temporal. */
+/** Judges what is frozen, by the worker's belay.yaml and the ad-hoc freezes at Temporal. */
 import {
   type FrozenBy,
   type LetOff,
@@ -28,22 +28,22 @@ import type { Fact } from '../../activities/fact.ts';
 import { triggerFailure } from '../../activities/failures.ts';
 import { couldNotAsk, type Permit } from '../../activities/post-checks.ts';
 
-/** Those of these ids that run now. @throws if Temporal does not tell in time */
+/** @throws if Temporal does not answer in time */
 export type FindFreezes = (workflowIds: readonly string[], withinMs: number) => Promise<RunningFreeze[]>;
 
-/** What holds an operation back at an instant; empty if it may go. */
+/** Returns what holds an operation back at an instant. Empty if it may go. */
 type FrozenAt = (operation: PlannedOperation, atMs: number) => FrozenBy[];
 
 interface Look {
   operations: readonly PlannedOperation[];
-  /** What does not hold them back. */
+  /** Freezes and windows that do not hold these operations back. */
   letOff?: readonly LetOff[] | undefined;
 }
 
 export interface Judge {
-  /** Looks now. @returns answers about these operations. @throws if Temporal does not tell in time */
+  /** @throws if Temporal does not answer in time */
   look: (asked: Look, withinMs: number) => Promise<FrozenAt>;
-  /** What these names are, as far as a run may be let off. @throws if Temporal does not tell in time */
+  /** Resolves the names of an override, or refuses it. @throws if Temporal does not answer in time */
   override: (names: readonly string[], withinMs: number) => Promise<OverrideAnswer>;
 }
 
@@ -68,15 +68,13 @@ export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes): Ju
   };
 }
 
-/* What ad-hoc freezes hold back at an instant. Pure. */
-
-/** Whether a run is let off it. One that was set later under the same id is another one. */
+/** A freeze that was set later under the same id is another freeze. */
 const isLetOff = ({ workflowId, freeze }: RunningFreeze, letOff: readonly LetOff[]): boolean =>
   freeze !== null &&
   freeze.override !== 'never' &&
   letOff.some(({ name, since }) => name === workflowId && since === freeze.since);
 
-/** @param running those that fit */
+/** @param running the freezes that apply to the operation */
 export function adHocFrozenBy(running: readonly RunningFreeze[], action: BlockedAction, atMs: number): FrozenBy[] {
   return running.flatMap(({ workflowId: name, freeze }): FrozenBy[] => {
     if (freeze === null)
@@ -88,12 +86,10 @@ export function adHocFrozenBy(running: readonly RunningFreeze[], action: Blocked
   });
 }
 
-/** It may last for seconds. */
+/** Shows seconds, because a freeze may be that short. */
 const utcText = (at: string): string => `${at.slice(0, 'yyyy-mm-ddThh:mm:ss'.length).replace('T', ' ')} (UTC)`;
 
-/* Which freezes a run may be let off. */
-
-/** @param running of the names that are not in belay.yaml, those that run */
+/** @param running the ad-hoc freezes among the names that are running */
 function answerOverride(
   names: readonly string[],
   overridable: (name: string) => Overridable | null,
@@ -115,8 +111,6 @@ function answerOverride(
 const unknownName = (name: string): string =>
   `override: there is no freeze or window "${plainText(name)}": \`belay freezes\` lists them`;
 
-/* What of a run is frozen. */
-
 interface FreezeDeps {
   judge: Judge;
   policy: () => Promise<Policy>;
@@ -130,11 +124,9 @@ export const createFreezeActivities = ({ judge, policy, workerInfo }: FreezeDeps
     epoch: workerInfo.epoch,
   }),
 
-  /** What this worker says of a freeze that begins. */
   confirmFreeze: async (scope: FreezeScope): Promise<FreezeWord> => (await policy()).wordOn(scope),
 });
 
-/** What a run that begins asks. */
 const questionOf = (
   { serverId, fleet, keepGoing = false, ...input }: RunInput,
   atMs: number,
@@ -148,12 +140,12 @@ const questionOf = (
   atMs,
 });
 
-/** @returns null if nothing is. @throws if Temporal does not tell */
+/** @returns null if nothing is frozen. @throws if Temporal does not answer */
 async function frozenParts(
   { serverId, fleet, backsUp, keepGoing = false, letOff, atMs, ...input }: FreezeQuestion,
   judge: Judge,
 ): Promise<FrozenParts | null> {
-  // Without keepGoing, a run whose first target is frozen does not go on.
+  // Without keepGoing, a run whose first target is frozen does not continue.
   const targets = targetsOf(input).slice(0, keepGoing ? undefined : 1);
   const backups = serverId === undefined || !backsUp ? [] : [{ serverId, fleet }];
   const planned = targets.map((target) => ({ target, serverId, fleet }));
@@ -165,7 +157,9 @@ async function frozenParts(
   return backup.length + deployments.length === 0 ? null : { backup, deployments };
 }
 
-/** What of a run that begins is frozen, and what it or a rollout is let off. Fails if Temporal does not tell. */
+/**
+ * Tells what a starting run has frozen, and what it or a rollout is exempted from. Fails if Temporal does not answer.
+ */
 export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
   ...FREEZES_FACT,
   async ask({ request, begins, atMs }, { judge }) {
@@ -182,7 +176,7 @@ export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
   },
 };
 
-/** Judged by Temporal's clock, for the first and the last moment at which the request may leave. */
+/** Judges by Temporal's clock, for the first and the last moment at which the request may leave. */
 export const freezePermit: Permit = async (input, { judge }) => {
   const frozenAt = await judge
     .look({ operations: [input], letOff: input.letOff }, TIMING.post.permitMs)

@@ -1,6 +1,6 @@
 /**
- * An ad-hoc freeze. Workers read its memo, so it holds from its start on, also while no worker runs. This code lets a worker
- * say whether it knows what is frozen, ends the freeze, and explains it in the Temporal UI.
+ * An ad-hoc freeze. Workers read its memo, so the freeze holds from its start, even while no worker runs. This code
+ * asks a worker whether it knows what is frozen, ends the freeze, and explains it in the Temporal UI.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import {
@@ -21,7 +21,10 @@ import { confirmFreeze } from '../../workflows/activity-proxies.ts';
 
 const confirmUpdate = defineUpdate<FreezeWord, []>(CONFIRM_UPDATE);
 
-/** @param replaces whether it took the place of one in force: then it stays whatever the worker says, as that one would have */
+/**
+ * @param replaces whether it took the place of a freeze in force: then it stays whatever the worker says, as that
+ * freeze would have
+ */
 export async function freeze(input: AdHocFreeze, replaces = false): Promise<void> {
   refuseWrongId(input);
   let word: FreezeWord | null = null;

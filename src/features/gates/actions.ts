@@ -1,4 +1,4 @@
-/** What `belay gates try` does: it measures once, from here, and starts nothing. */
+/** `belay gates try` measures a gate once from this machine, and starts nothing. */
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
@@ -26,7 +26,7 @@ export async function tryOnce(name: string, { json, ...asked }: TryOptions): Pro
   process.exitCode = tried.exitCode;
 }
 
-/* One measurement of a gate, from here, as a rollout makes it after a wave. */
+/* Measures a gate once, as a rollout does after a wave. */
 
 const EXITS: Record<Measurement['state'], number> = {
   good: EXIT.completed,
@@ -59,7 +59,7 @@ async function tryGate(gate: string, asked: { rollout?: string; wave?: string })
   const serverIds = wave.targets.map(({ serverId }) => serverId);
   const siteIds = wave.targets.flatMap(targetsOf).flatMap((it) => (isApp(it) ? [] : [it.id]));
   const { bakeMs = 0 } = wave.after ?? {};
-  // As at the first measurement.
+  // The first measurement of a rollout is as long after its requests.
   const seconds = Math.max(MIN_SECONDS, (bakeMs + found.plan.initialDelayMs) / 1_000);
   const words = { hosts: policy.hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave.name], seconds };
   const { text, ...value } = await measureByRule(found, found.plan.rule, words, readPage);

@@ -1,4 +1,4 @@
-/** `belay gates`. */
+/** Defines `belay gates`. */
 import { Command, Option } from 'commander';
 import type { TryOptions } from './actions.ts';
 import { parseId } from '../../cli/parse-values.ts';

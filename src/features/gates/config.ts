@@ -59,7 +59,7 @@ const pageAddress = z
   .refine(isOpenAddress, PAGE_ADDRESS)
   .refine((text) => !namesWord(text), WORD_IN_ADDRESS);
 
-/** One with a secret in it belongs in a file or variable. */
+/** An address that contains a secret belongs in a file or variable. */
 function isOpenAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, hash } = new URL(text);
@@ -138,7 +138,7 @@ export const gates = z.record(name, gate);
 
 export type GateConfig = z.infer<typeof gate>;
 
-/* Checks the gates in belay.yaml, and the names of those that follow a wave. */
+/* Checks the gates in belay.yaml, and the names of the gates after waves. */
 
 /** How often and how many times a gate is measured. */
 export function gatePace(gate: Pick<GateConfig, 'interval' | 'tries' | 'inARow'>) {
@@ -169,7 +169,7 @@ export function checkGates({ gates = {}, rollouts = {} }: Configuration, report:
   }
 }
 
-/* Whether the keys of a gate in belay.yaml fit what it measures: Prometheus, or a page. */
+/* Checks that the keys of a gate fit what it measures: Prometheus or a page. */
 
 type Key = keyof GateConfig;
 
@@ -177,7 +177,7 @@ const OF_PROMETHEUS: readonly Key[] = ['query', 'token'];
 const EXPECTATIONS: readonly Key[] = ['status', 'header', 'body', 'json'];
 const OF_PAGES: readonly Key[] = [...EXPECTATIONS, 'requestHeaders', 'value'];
 
-/** @returns what to report first, below the gate's key; null if all fits */
+/** @returns the first issue, with a path below the gate's key; null if all keys fit */
 function misfitIn(gate: GateConfig): ConfigIssue | null {
   const { prometheus, url, min, max } = gate;
   if (prometheus !== undefined && url !== undefined)

@@ -1,11 +1,10 @@
-/** When a gate has passed or failed. No data is neither good nor bad. Pure. */
+/** Decides when a gate has passed or failed. Missing data is neither good nor bad. Pure. */
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import type { GatePlan, Measurement } from './shapes.ts';
 
 export type GateVerdict = 'passed' | 'failed' | 'inconclusive';
 
 export interface GateState {
-  /** Measurements so far. */
   tries: number;
   goodInARow: number;
   bad: number;
@@ -19,14 +18,14 @@ type Pace = Pick<GatePlan, 'tries' | 'inARow' | 'failures'>;
 export const NO_MEASUREMENT: GateState = { tries: 0, goodInARow: 0, bad: 0, refused: 0, last: [] };
 
 const KEPT = 5;
-/** A query that was refused that often will be refused again. */
+/** A query that was refused this many times will be refused again. */
 const MAX_REFUSED = 3;
 
 export function noteMeasurement(state: GateState, measured: Measurement): GateState {
   const { state: kind } = measured;
   return {
     tries: state.tries + 1,
-    // Only a bad one breaks the row.
+    // Only a bad measurement breaks the row.
     goodInARow: kind === 'good' ? state.goodInARow + 1 : kind === 'bad' ? 0 : state.goodInARow,
     bad: state.bad + (kind === 'bad' ? 1 : 0),
     refused: state.refused + (kind === 'refused' ? 1 : 0),
@@ -34,7 +33,7 @@ export function noteMeasurement(state: GateState, measured: Measurement): GateSt
   };
 }
 
-/** @returns null as long as it is not decided */
+/** @returns null while the gate is undecided */
 export function verdictOf(state: GateState, { tries, inARow, failures }: Pace): GateVerdict | null {
   if (state.bad > failures) return 'failed';
   if (state.goodInARow >= inARow) return 'passed';
@@ -43,10 +42,10 @@ export function verdictOf(state: GateState, { tries, inARow, failures }: Pace): 
 
 const SLOWER = 10;
 const MIN_SLOW_MS = 5 * 60_000;
-/** Of all gates that are inconclusive. Keeps the history short, however long the patience is. */
+/** The limit for all inconclusive gates together. It keeps the history short, however long the patience is. */
 const MAX_SLOW_MEASUREMENTS = 300;
 
-/** How often each of `count` inconclusive gates is measured while the rollout is paused. */
+/** Returns how often to measure each of `count` inconclusive gates while the rollout is paused. */
 export const slowIntervalMs = (
   { intervalMs }: Pick<GatePlan, 'intervalMs'>,
   patienceMs: number,
@@ -54,9 +53,9 @@ export const slowIntervalMs = (
 ): number => Math.max(SLOWER * intervalMs, MIN_SLOW_MS, Math.ceil((patienceMs * count) / MAX_SLOW_MEASUREMENTS));
 
 /**
- * Temporal terminates a workflow whose history is full. What is left of the rollout needs room in it, too.
+ * Temporal terminates a workflow whose history is full, so this reserves room for the rest of the rollout.
  *
- * @param pending servers that it has not started
+ * @param pending servers that the rollout has not started
  */
 export function hasRoomToMeasure(
   { historyLength, historySize }: { historyLength: number; historySize: number },

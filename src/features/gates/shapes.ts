@@ -1,8 +1,8 @@
-/** Gates between the waves of a rollout. Stored in running histories: add, never rename or remove. */
+/** Gates between the waves of a rollout. Running histories store these shapes: add, never rename or remove. */
 import type { FactName } from '../../contract/facts.ts';
 import type { RunError } from '../../contract/run.ts';
 
-/** What a measurement is judged by. Addresses and what proves who asks are in the worker's belay.yaml only. */
+/** How to judge a measurement. Addresses and credentials are only in the worker's belay.yaml. */
 export type GateRule = QueryRule | PageRule;
 
 interface GateLimits {
@@ -10,63 +10,62 @@ interface GateLimits {
   max?: number;
 }
 
-/** A query of Prometheus. */
 interface QueryRule extends GateLimits {
   kind: 'prometheus';
   /** PromQL, with `$hosts`, `$sites`, `$servers`, `$wave` and `$seconds`. */
   query: string;
-  /** Without that much of this, there is no data. */
+  /** There is no data unless this query returns at least `min`. */
   atLeast?: { query: string; min: number };
 }
 
-/** What is expected of a page, as of the page of a site that has a check. */
+/** What is expected of a page, in the words of a site's check. */
 interface PageRule extends GateLimits {
   kind: 'http';
   status?: string[];
   header?: Record<string, string>;
   body?: string | { not: string };
   json?: Record<string, string>;
-  /** Path in the JSON body of the number that the limits are for. */
+  /** The path in the JSON body of the number that `min` and `max` apply to. */
   value?: string;
-  /** Without that much at this path, there is no data. */
+  /** There is no data unless the number at this path is at least `min`. */
   atLeast?: { value: string; min: number };
 }
 
 /** A gate, as a worker recorded it when the rollout began. */
 export interface GatePlan {
-  /** In belay.yaml. */
+  /** The name in belay.yaml. */
   name: string;
   rule: GateRule;
-  /** The same for the same rule. */
+  /** Equal rules have equal hashes. */
   ruleHash: string;
   /** The words in its queries, without `$`. */
   words: string[];
   initialDelayMs: number;
   intervalMs: number;
   tries: number;
-  /** How many good measurements in a row it needs. */
+  /** How many good measurements in a row the gate needs. */
   inARow: number;
-  /** How many bad ones there may be. */
+  /** How many bad measurements the gate tolerates. */
   failures: number;
-  /** It decides nothing. */
+  /** A gate with a dry run decides nothing. */
   dryRun: boolean;
 }
 
-/** What follows a wave. */
+/** What happens after a wave. */
 export interface WaveAfter {
-  /** How long to wait once all of its servers have ended. */
+  /** How long to wait once all servers of the wave have ended. */
   bakeMs?: number;
-  /** Names of gates. */
+  /** The names of the gates that have to pass. */
   gates?: string[];
 }
 
-/** What to do after gates. */
+/** What a rollout does after a gate that has not passed. */
 export interface OnGates {
-  /** Default: as `onFailures`. */
+  /** Default: the same as `onFailures`. */
   failed?: 'pause' | 'stop';
-  /** Default `pause`. */
+  /** Default: `pause`. */
   inconclusive?: 'pause' | 'stop';
-  /** How long an inconclusive gate may keep the rollout paused; default 24 hours. */
+  /** How long an inconclusive gate may keep the rollout paused. Default: 24 hours. */
   patienceMs?: number;
 }
 
@@ -77,7 +76,6 @@ export interface WaveGates {
   gates: GatePlan[];
 }
 
-/** What a worker answers to a rollout that begins. */
 export type GatesAnswer = { waves: WaveGates[]; on: Required<OnGates> } | { error: RunError };
 
 export interface GateQuestion {
@@ -86,35 +84,36 @@ export interface GateQuestion {
   about: GateSubject;
 }
 
-/** What the words in a query stand for. A list is empty if no query has its word. */
+/** What the words in a query stand for. A list is empty if no query uses its word. */
 export interface GateSubject {
   wave: string;
   serverIds: string[];
   siteIds: string[];
-  /** Since the first request to deploy a site of the wave. */
+  /** Seconds since the first request to deploy a site of the wave. */
   seconds: number;
 }
 
 /**
- * `none`: there is no data. `error`: no answer that says anything. `refused`: the query is not one that can be asked.
+ * The states that need explaining are `none`: there is no data, `error`: the answer says nothing, and `refused`: the
+ * query itself was refused.
  */
 export interface Measurement {
   state: 'good' | 'bad' | 'none' | 'error' | 'refused';
-  /** As Prometheus or the page writes numbers, `NaN` and `+Inf` among them; null if there is none. */
+  /** The number as Prometheus or the page writes it, such as `NaN` or `+Inf`. Null if there is none. */
   value: string | null;
-  /** In words, with the limit that is not kept. */
+  /** The measurement in words, with the limit that it violates. */
   text: string;
 }
 
-/** A wave bakes, or its gates are measured. */
+/** A rollout that lets a wave bake or measures its gates. */
 export interface WaitingForGates {
   kind: 'gate';
   wave: string;
-  /** Until then, it bakes. */
+  /** The wave bakes until this time. */
   bakesUntil: string | null;
-  /** Those that are not decided yet. */
+  /** The gates that are not decided yet. */
   gates: GateProgress[];
-  /** The gates that could not be judged, and are measured on while the rollout is paused. */
+  /** The gates that could not be judged. They are measured further while the rollout is paused. */
   inconclusive: string[];
   since: string;
 }
@@ -124,12 +123,12 @@ export interface GateProgress {
   try: number;
   tries: number;
   goodInARow: number;
-  /** How many it needs. */
+  /** How many good measurements in a row the gate needs. */
   inARow: number;
-  /** What was measured last; null before. */
+  /** The last measurement in words. Null before the first. */
   last: string | null;
   nextAt: string;
 }
 
-/** Only of a rollout, and if something follows one of its waves. */
+/** Workers answer this only to rollouts with gates or a bake time after a wave. */
 export const GATES_FACT: FactName<GatesAnswer> = { name: 'gates' };

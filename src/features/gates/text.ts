@@ -19,7 +19,7 @@ export const gateProgress = (plan: GatePlan, { tries, goodInARow, last }: Measur
   nextAt,
 });
 
-/** What was measured last, of how much, and by which rule. */
+/** Gives the verdict, the last measurements, the counts and the hash of the rule. */
 export function gateReason(
   { wave, plan, state }: { wave: string; plan: GatePlan; state: Measured },
   verdict: string,

@@ -1,6 +1,7 @@
 /**
- * What follows a wave: it bakes, and then its gates are measured. A gate that failed stops the rollout, or pauses it for
- * a decision. One without data pauses it too, is measured on, and lets it resume by itself.
+ * After a wave, the rollout bakes and then measures its gates. A failed gate stops the rollout, or pauses it for a
+ * decision. An inconclusive gate may pause it, too; Belay keeps measuring it, and resumes the rollout by itself when
+ * the gate passes.
  */
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { factOf } from '../../contract/facts.ts';
@@ -32,13 +33,12 @@ interface Gated {
   gates: MeasuredGate[];
   holds: GateHolds;
   isOver: () => boolean;
-  /** Call it after each change. */
   show: () => void;
   /** Notifies people of a pause. */
   announcePause: () => void;
 }
 
-/** @returns once the rollout may go on, or once it begins nothing more */
+/** @returns once the rollout may continue, or once it starts nothing more */
 async function passGates(
   rollout: RolloutState,
   due: WaveGates,
@@ -67,7 +67,7 @@ async function passGates(
   else rollout.refresh();
 }
 
-/** From the end of the last server on, so that a pause meanwhile costs no time. */
+/** Bakes from the end of the last server on, so that a pause meanwhile adds no time. */
 async function bake(rollout: RolloutState, { wave, bakeMs }: WaveGates, isOver: () => boolean): Promise<void> {
   const ended = serversOf(rollout.result, wave).flatMap(({ endedAt }) => (endedAt === null ? [] : Date.parse(endedAt)));
   const untilMs = (ended.length === 0 ? Date.now() : Math.max(...ended)) + bakeMs;
@@ -85,12 +85,12 @@ async function bake(rollout: RolloutState, { wave, bakeMs }: WaveGates, isOver: 
   if (leftMs > 0) await condition(isOver, leftMs);
 }
 
-/** @returns whether the rollout may go on */
+/** @returns whether the rollout may continue */
 async function measureAll(gated: Gated): Promise<boolean> {
   const { gates, isOver } = gated;
   const inDoubt = (verdict: GateVerdict) =>
     gates.filter((it) => !it.plan.dryRun && it.verdict === verdict && it.letOff === null);
-  // A person lets off only what the rollout is paused for: its other gates are measured to their end.
+  // A person who resumes overrides only the gates that paused the rollout. Its other gates are measured to their end.
   for (;;) {
     const open = gates.filter(({ verdict }) => verdict === null);
     await measure(gated, open, () => isOver() || inDoubt('failed').length > 0, null);
@@ -122,7 +122,7 @@ function noteDryRun({ rollout, wave }: Gated, { plan, state, verdict }: Measured
 
 const authorOf = ({ name }: { name: string }): string => `gate:${name}`;
 
-/** @returns whether the rollout may go on with its other gates */
+/** @returns whether the rollout may continue with its other gates */
 async function afterFailure(gated: Gated, gate: MeasuredGate): Promise<boolean> {
   const { rollout, wave, isOver } = gated;
   const { gating } = rollout;
@@ -136,7 +136,10 @@ async function afterFailure(gated: Gated, gate: MeasuredGate): Promise<boolean> 
   return true;
 }
 
-/** Some gates could not be judged, and none failed. @returns whether the rollout may go on with its other gates */
+/**
+ * Handles gates that could not be judged while none failed. @returns whether the rollout may continue with its other
+ * gates
+ */
 async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Promise<boolean> {
   const { rollout, isOver } = gated;
   const { gating } = rollout;
@@ -163,7 +166,7 @@ async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Prom
   return true;
 }
 
-/** A person who resumes lets all of them off, so all are named. */
+/** Names all doubtful gates, because a person who resumes overrides all of them. */
 function doubtText({ wave }: Gated, [first, ...others]: readonly MeasuredGate[], verdict: string): string {
   if (first === undefined) return '';
   const { plan, state } = first;
@@ -172,10 +175,10 @@ function doubtText({ wave }: Gated, [first, ...others]: readonly MeasuredGate[],
 }
 
 /**
- * Pauses until a person resumes the rollout. The resume of another pause, which stood before or came meanwhile, lets no
- * gate off: then it pauses again, and people see why.
+ * Pauses until a person resumes the rollout. A resume that belongs to another pause overrides no gate: the rollout
+ * pauses again, and people see why.
  *
- * @returns the resume, or null if it is over before
+ * @returns the resume, or null if the rollout is over before
  */
 async function untilLetOff(
   { rollout, announcePause, show }: Gated,
@@ -205,7 +208,7 @@ async function untilLetOff(
   }
 }
 
-/** Unless a person has paused it meanwhile. */
+/** Does nothing if a person has paused the rollout meanwhile. */
 function resume({ rollout, wave }: Gated, [healed]: readonly MeasuredGate[]): void {
   if (healed === undefined || !mayHeal(rollout)) return;
   const { plan, state } = healed;
@@ -226,13 +229,11 @@ export const gatedWaves: AfterWave = {
   },
 };
 
-/* The story of the gates of a wave, in the rollout's result. */
-
 interface GateHolds {
   end(): void;
 }
 
-/** Gates that decide nothing hold nothing. */
+/** Leaves out gates with a dry run, because they hold nothing back. */
 function recordHeldGates(result: RolloutResult, wave: string, gates: readonly MeasuredGate[]): GateHolds {
   const from = new Date().toISOString();
   const open = gates
@@ -262,9 +263,9 @@ function endOf({ verdict, letOff }: MeasuredGate): Partial<Held> {
 interface MeasuredGate {
   plan: GatePlan;
   state: GateState;
-  /** Null as long as it is not decided. */
+  /** Null while the gate is undecided. */
   verdict: GateVerdict | null;
-  /** How a person let it off, whatever its verdict; else null. */
+  /** The decision of a person that overrides the verdict. Null if there is none. */
   letOff: Decision | null;
   nextMs: number;
 }
@@ -281,11 +282,11 @@ interface Until {
   wave: string;
   isOver: () => boolean;
   onChange: () => void;
-  /** How often from now on; null for the gate's own interval. */
+  /** How often to measure from now on. Null for the gate's own interval. */
   everyMs: ((plan: GatePlan) => number) | null;
 }
 
-/** Measures it until it is decided otherwise than before. */
+/** Measures the gate until its verdict changes. */
 async function measureUntilDecided(rollout: RolloutState, gate: MeasuredGate, until: Until): Promise<void> {
   const { wave, isOver, onChange, everyMs } = until;
   const { plan, verdict: before } = gate;
@@ -326,7 +327,7 @@ function measureOnce(rollout: RolloutState, gate: GatePlan, wave: string): Promi
   return measureGate.executeWithOptions({ summary }, [input]).catch(() => NO_WORKER);
 }
 
-/** Lists are passed on only if a query has their word: a wave may have a thousand servers. */
+/** Passes on a list only if a query uses its word, because a wave may have a thousand servers. */
 function subjectOf(rollout: RolloutState, { words }: GatePlan, wave: string): GateSubject {
   const targets = serversOf(rollout.result, wave).filter(({ startedAt }) => startedAt !== null);
   const sites = targets.flatMap((it) => it.deployments.map(({ target }) => target)).filter((it) => !isApp(it));

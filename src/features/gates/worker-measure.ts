@@ -24,12 +24,12 @@ export async function measure(rule: Rule, words: Words, place: GatePlace, getPag
   }
 }
 
-/* Measures by a page: by what is expected of it, and by a number in its JSON body. */
+/* Measures a page: by what is expected of it, and by a number in its JSON body. */
 
 interface PageRule extends GateLimits, Omit<CheckRules, 'commit'> {
-  /** Path in the JSON body of the number that the limits are for. */
+  /** The path in the JSON body of the number that the limits apply to. */
   value?: string | undefined;
-  /** Without that much at this path, there is no data. */
+  /** There is no data unless the number at this path is at least `min`. */
   atLeast?: { value: string; min: number } | undefined;
 }
 
@@ -65,7 +65,7 @@ function judgePage(page: Page, rule: PageRule): Measured {
 
 const AS_EXPECTED: Measured = { state: 'good', value: null, text: 'as expected' };
 
-/** Of redirects, refusals and failures of a server, none is about the wave. */
+/** A redirect, a refusal or a server error says nothing about the wave. */
 const saysNothing = (status: number): boolean =>
   status >= 500 || (status >= 300 && status < 400) || [401, 403, 407, 408, 429].includes(status);
 
@@ -85,15 +85,13 @@ function measureValue(text: string | null, path: string, limits: GateLimits): Me
   return judgeSamples([{ series: path, value: text }], limits);
 }
 
-/* Measures by a query of Prometheus. */
-
 interface QueryRule extends GateLimits {
   query: string;
-  /** Without that much of this, there is no data. */
+  /** There is no data unless this query returns at least `min`. */
   atLeast?: { query: string; min: number } | undefined;
 }
 
-/** @throws SyntaxError for a query with a word that there is not */
+/** @throws SyntaxError for a query with an unknown word */
 async function measureQuery(rule: QueryRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measured> {
   const ask = (query: string) => askPrometheus({ ...place, query: substitute(query, words) }, getPage);
   const [answer, amount] = await Promise.all([
@@ -118,8 +116,6 @@ function tooFewInQuery(answer: PrometheusAnswer, min: number): Measured | null {
   return { state: 'none', value: null, text: `no data: atLeast is ${short ?? 'empty'}, and has to be ${min}` };
 }
 
-/* Asks Prometheus one question, and reads its answer. */
-
 const MAX_SERIES_TEXT = 120;
 
 type PrometheusAnswer = { samples: Sample[] } | { error: string; isRefused: boolean };
@@ -128,7 +124,7 @@ interface Question extends GatePlace {
   query: string;
 }
 
-/** The address has the path before `/api/v1`, if there is one. */
+/** The address includes the path before `/api/v1`, if there is one. */
 async function askPrometheus({ address, headers, query }: Question, getPage: GetPage): Promise<PrometheusAnswer> {
   const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v1/query`;
@@ -179,8 +175,6 @@ function seriesText(metric: Record<string, string>): string {
   return all.length === 0 ? name : `${name}{${all.join(',')}}`.slice(0, MAX_SERIES_TEXT);
 }
 
-/* One GET for a measurement. */
-
 /** @throws NoAnswer, Oversized */
 export type GetPage = (request: PageRequest) => Promise<Page>;
 
@@ -198,16 +192,16 @@ async function askPage(url: URL, headers: Record<string, string>, getPage: GetPa
   }
 }
 
-/** The address may be a secret. */
+/** The host may be a secret, so messages must not contain it. */
 const hideHost = (message: string, { hostname }: URL): string =>
   message.replaceAll(hostname, 'the host').replaceAll(hostname.replace(/^\[(.*)\]$/, '$1'), 'the host');
 
 /* Judges numbers by limits: every series counts, and the worst one decides. Pure. */
 
 interface Sample {
-  /** Labels as Prometheus writes them: `{instance="a"}`; empty for a scalar. */
+  /** Labels as Prometheus writes them, such as `{instance="a"}`. Empty for a scalar. */
   series: string;
-  /** As Prometheus writes numbers. */
+  /** The number as Prometheus writes it. */
   value: string;
 }
 
@@ -238,11 +232,11 @@ function judgeOne({ series, value }: Sample, limits: GateLimits): Judged {
   return { state: 'good', value, text: `${value} (${limitsText(limits)})${of}` };
 }
 
-/** How near it is to a limit, or how far beyond. */
+/** Positive beyond a limit, negative within the limits. */
 const excessOf = (value: number, { min = -Infinity, max = Infinity }: GateLimits): number =>
   Number.isNaN(value) ? 0 : Math.max(min - value, value - max);
 
-/** Infinities are equal to themselves. */
+/** Subtracting infinities would yield NaN. */
 const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
 
 const limitsText = ({ min, max }: GateLimits): string =>
@@ -255,9 +249,6 @@ function numberOf(text: string): number {
   return text.trim() === '' ? NaN : Number(text);
 }
 
-/* What every kind of gate takes and gives. */
-
-/** Where to ask. */
 export interface GatePlace {
   address: string;
   headers: Record<string, string>;
@@ -268,7 +259,10 @@ interface GateLimits {
   max?: number | undefined;
 }
 
-/** `none`: there is no data. `error`: no answer that says anything. `refused`: it cannot be asked in this way. */
+/**
+ * The states that need explaining are `none`: there is no data, `error`: the answer says nothing, and `refused`: the
+ * query itself was refused.
+ */
 interface Measured {
   state: 'good' | 'bad' | 'none' | 'error' | 'refused';
   value: string | null;

@@ -1,4 +1,4 @@
-/** Gates: what a rollout that begins will have to pass, and single measurements. */
+/** Tells a starting rollout which gates it will have to pass, and makes single measurements. */
 import type { WorkflowRequest } from '../../contract/activities.ts';
 import {
   GATES_FACT,
@@ -39,7 +39,7 @@ export const createGates = ({ served, policy, getPage }: GateDeps) => ({
     const { gate: gateOf, hostsOf } = await policy();
     const found = gateOf(gate.name);
     if (found === null) throw leftToOthers('NoSuchGate', `this worker's belay.yaml has no gate ${gate.name}`);
-    // Its address is not made for what was recorded.
+    // This worker's address does not fit the recorded kind of rule.
     if (found.plan.rule.kind !== gate.rule.kind)
       throw leftToOthers('NoSuchGate', `this worker's belay.yaml measures gate ${gate.name} in another way`);
     const { siteIds, serverIds, wave, seconds } = about;
@@ -49,7 +49,7 @@ export const createGates = ({ served, policy, getPage }: GateDeps) => ({
   },
 });
 
-/** Only of a rollout, and if something follows one of its waves. */
+/** Answered only for rollouts with gates or a bake time after a wave. */
 export const gatesFact: Fact<GatesAnswer> = {
   ...GATES_FACT,
   ask: ({ request }, { policy }) => gatesOf(request, policy),
@@ -81,14 +81,14 @@ const defaultsOf = (on: OnGates, onFailures: RolloutInput['onFailures']): Requir
   patienceMs: on.patienceMs ?? GATE_DEFAULTS.patience,
 });
 
-/** Also those that earlier attempts completed: a retry measures the whole wave. */
+/** Includes sites that earlier attempts completed, because a retry measures the whole wave. */
 function sitesOf({ name, targets }: RolloutWave, previous: readonly TargetResult[]): string[] {
   const left = targets.flatMap((it) => [...targetsOf(it), ...(it.completedTargets ?? [])]);
   const done = previous.filter(({ wave }) => wave === name).flatMap((it) => it.deployments.map(({ target }) => target));
   return [...left, ...done].filter((it) => !isApp(it)).map(({ id }) => id);
 }
 
-/** Whatever would keep it from being measured is said before the first server begins. */
+/** Reports before the first server begins whatever would prevent a measurement. */
 async function wavePlanOf(
   wave: string,
   siteIds: string[],
@@ -116,7 +116,10 @@ type Words = Parameters<typeof measure>[1];
 
 export interface PolicyGate {
   plan: GatePlan;
-  /** Reads the address and what goes with it again. @throws ConfigError if one is missing. It names the place only. */
+  /**
+   * Reads the address and its headers again. @throws ConfigError if one is missing; the message names only where it
+   * should be
+   */
   place: () => Promise<GatePlace>;
 }
 
@@ -150,7 +153,7 @@ function planOf(name: string, gate: GateConfig): GatePlan {
   };
 }
 
-/** Which keys go together was checked when the file was read. */
+/** Reading the file already checked which keys go together. */
 function ruleOf({ query, min, max, atLeast, ...gate }: GateConfig): GateRule {
   const limits = definedFields({ min, max });
   if (query !== undefined) {
@@ -176,11 +179,10 @@ async function placeOf(name: string, { prometheus, url, token, requestHeaders = 
   return { address, headers: bearer === null ? headers : { ...headers, authorization: `Bearer ${bearer}` } };
 }
 
-/** A plain address is in the open anyway, and what is measured often has no TLS. */
+/** A plain address is no secret, and what is measured often has no TLS. */
 const addressOf = async (key: string, address: string | SecretRef): Promise<string> =>
   typeof address === 'string' ? address : checkAddress(key, await secretSource(key, address)());
 
-/** What the queries of a gate speak of. */
 const wordsOf = (rule: GateRule): Word[] =>
   rule.kind === 'prometheus'
     ? [...new Set([rule.query, ...(rule.atLeast === undefined ? [] : [rule.atLeast.query])].flatMap(wordsIn))]

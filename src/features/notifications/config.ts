@@ -1,4 +1,4 @@
-/** Whom belay.yaml notifies. The addresses are secrets, so it names their places. */
+/** Whom belay.yaml notifies. Addresses are secrets, so belay.yaml names only where they are kept. */
 import { z } from 'zod';
 import { checkScope, scope } from '../../config/file/scope.ts';
 import { name, type ReportIssue } from '../../config/file/schema-values.ts';
@@ -104,8 +104,6 @@ export const notify = z.strictObject({
     .describe('Repositories that get the state of runs with a full --commit, by names you choose.')
     .optional(),
 });
-
-/* Checks the scopes of reports in belay.yaml. */
 
 export function checkReports(configuration: Configuration, report: ReportIssue): void {
   for (const [name, { for: scope }] of Object.entries(configuration.notify?.reports ?? {}))

@@ -1,4 +1,4 @@
-/** Those who look on at a run: the places of reports, and the channels and heartbeats that hear of its end. */
+/** Observers of a run: the places of reports, and the channels and heartbeats that learn of its end. */
 import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { factOf } from '../../contract/facts.ts';
@@ -15,7 +15,7 @@ import type { Observer } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
 import { announce, MAX_PARTS, pausedBy } from './workflow.ts';
 
-/** A workflow of its own reports how the run stands. The run signals each change to it. */
+/** Starts a separate workflow that reports the state of the run. The run signals each change to it. */
 export function reporting(run: RunState): Observer {
   const { facts, input, plan, result } = run;
   const places = factOf(facts, REPORTS_FACT) ?? [];
@@ -31,14 +31,14 @@ export function reporting(run: RunState): Observer {
     ...{ atMs: Date.now(), seq, isEnd: result.phase === 'done' },
   });
 
-  /** Resolves once Temporal has taken it. */
+  /** Resolves once Temporal has taken the signal. */
   async function update(): Promise<void> {
     if (known === null) return;
     seq += 1;
     const now = stateNow();
     if (isSame(now, known)) return;
     known = now;
-    // If the report was terminated or has ended, it reports no more.
+    // A report that was terminated or has ended takes no more signals.
     await getExternalWorkflowHandle(id)
       .signal(SIGNALS.reported, now)
       .catch(() => undefined);
@@ -56,7 +56,7 @@ export function reporting(run: RunState): Observer {
       });
       known = state;
     },
-    // The end is reported by `ended`, which waits until Temporal has taken it.
+    // `ended` reports the end, because it waits until Temporal has taken the signal.
     moved: () => void (result.phase === 'done' ? null : update()),
     ended: update,
   };
@@ -68,11 +68,10 @@ const measuredHeartbeat = (name: string | undefined, notify: NotifySettings | un
 const isSame = (one: ReportedRun, other: ReportedRun): boolean =>
   JSON.stringify([one.isEnd, one.run, one.parts]) === JSON.stringify([other.isEnd, other.run, other.parts]);
 
-/** Announces a run that ended. */
 export const announcing = ({ facts: { notify }, result, input }: RunState): Observer => ({
   async ended() {
     const { workflowId, firstExecutionRunId, parent } = workflowInfo();
-    // A rollout sends one notification for all its runs.
+    // A rollout sends one notification for all of its runs.
     if (parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return;
     const { outcome, deployments } = result;
     const listed = worstFirst(deployments).slice(0, MAX_PARTS);

@@ -1,4 +1,4 @@
-/** Notifications. Stored in running histories: add, never rename or remove. */
+/** Notifications. Running histories store these shapes: add, never rename or remove. */
 import type { RunResult } from '../../contract/run.ts';
 import type { RolloutResult } from '../rollouts/shapes.ts';
 import type { ServiceEvent } from '../events/shapes.ts';
@@ -11,9 +11,9 @@ export type Notification =
       verified: boolean;
       receivedAt: string;
       event: ServiceEvent;
-      /** It was handled too late to cause anything else. */
+      /** The event was handled too late to cause anything else. Absent otherwise. */
       late?: true;
-      /** It is of another service than this one, which the workers serve, so it caused nothing else. */
+      /** The workers serve this other service, so the event caused nothing else. */
       otherThan?: string;
     }
   | {
@@ -48,16 +48,16 @@ export interface SendNotificationsInput {
   heartbeat: string | null;
 }
 
-/** People are asked to approve something, are reminded of it, or did. */
+/** Asks people to approve something, reminds them, or tells them that it was approved. */
 export interface ApprovalNotice {
   kind: 'approval';
   id: string;
   about: 'asked' | 'half_time' | 'approved';
   workflowId: string;
   runId: string;
-  /** What it waits for, and the command that approves it. */
+  /** A sentence with what is missing and the command that approves. */
   sentence: string;
-  /** What is approved, one fact per line. */
+  /** What people approve, one fact per line. */
   text: string;
   links: { ui: string | null };
 }

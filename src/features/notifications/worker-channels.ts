@@ -1,4 +1,4 @@
-/** The request that carries a notification, for each kind of channel. Pure, but for the secret that signs it. */
+/** Builds the request that carries a notification, for each kind of channel. Pure, but for the secret that signs it. */
 import { Webhook } from 'standardwebhooks';
 import type { Notification, ApprovalNotice } from './shapes.ts';
 import { targetLabel } from '../../contract/target.ts';
@@ -19,7 +19,7 @@ export interface ChannelRequest {
 interface Given {
   kind: ChannelKind;
   address: string;
-  /** Of a webhook: it signs the body. */
+  /** Signs the body for a webhook. Null for other kinds. */
   secret: string | null;
   nowMs: number;
 }
@@ -37,7 +37,7 @@ function contentOf(kind: ChannelKind, notification: Notification): object {
   return { text: textOf(notification), ...notification };
 }
 
-/** Without it, Discord answers before it has stored the message, and reports no failure. */
+/** Without `wait`, Discord answers before it has stored the message, and reports no failure. */
 function awaited(address: string): string {
   const url = new URL(address);
   url.searchParams.set('wait', 'true');
@@ -51,7 +51,7 @@ function discordMessage(notification: Notification): object {
   return { content, allowed_mentions: { parse: [] } };
 }
 
-/** Leaves out whole lines, so that no escape is cut in two. The last one may be the link, and stays. */
+/** Leaves out whole lines, so that no escape is cut in two. It keeps the last line, which may be the link. */
 function fitting(lines: readonly string[], maxLength: number): string {
   const last = lines.length - 1;
   const textWith = (count: number) => [...lines.slice(0, count), '…', lines[last] ?? ''].join('\n');
@@ -66,7 +66,7 @@ function fitting(lines: readonly string[], maxLength: number): string {
 const CARD_SCHEMA = 'http://adaptivecards.io/schemas/adaptive-card.json';
 const CARD_TYPE = 'application/vnd.microsoft.card.adaptive';
 
-/** Its text is in runs, which have no Markdown. */
+/** Writes text as runs, which Teams does not read as Markdown. */
 function teamsMessage(notification: Notification): object {
   const url = notification.kind === 'event' ? null : linkOf(notification);
   const lines = linesOf(notification, cardText).filter((line) => line !== url);
@@ -82,7 +82,7 @@ function teamsMessage(notification: Notification): object {
 const linkOf = (notification: Exclude<Notification, { kind: 'event' }>): string | null =>
   notification.kind === 'approval' ? notification.links.ui : notification.result.links.ui;
 
-/** As Standard Webhooks defines it. */
+/** Signs as Standard Webhooks defines it. */
 function signature(id: string, body: string, secret: string, nowMs: number): Record<string, string> {
   const at = new Date(nowMs);
   return {
@@ -151,7 +151,6 @@ const pausedSchedule = (id: string | undefined, outside: Escape): string[] =>
     ? []
     : [`this pauses its schedule; resume it: npx belay-deploy schedule resume ${outside(shellWord(id))}`];
 
-/** What a person may do now. */
 function commandsFor({ outcome, phase, workflowId }: RolloutResult, outside: Escape): string[] {
   if (workflowId === null || outcome === 'completed') return [];
   const command = (name: string) => `${name}: npx belay-deploy rollout ${name} ${outside(shellWord(workflowId))}`;
@@ -181,7 +180,7 @@ function message({ head, reason, parts, leftOut, link, commands = [] }: Message,
   return [head, ...reasons, ...parts.slice(0, MAX_PARTS), ...more, ...commands, ...(link === null ? [] : [link])];
 }
 
-/* Makes text from outside safe to show in each kind of chat: no mention, no link, no markup. Pure. */
+/* Makes text from outside safe in each kind of chat: no mention, no link, no markup. Pure. */
 
 type Escape = (text: string) => string;
 
@@ -196,14 +195,16 @@ function slackText(text: string): string {
   return escaped.replace(/@|\](?=\()/g, (it) => (it === '@' ? `@${ZERO_WIDTH}` : `${it}${ZERO_WIDTH}`));
 }
 
-/** A backslash takes the meaning from each sign of Discord's Markdown, mentions and timestamps among them. */
+/** A backslash disarms each sign of Discord's Markdown, including mentions and timestamps. */
 function discordText(text: string): string {
   return plainText(text)
     .replaceAll(/[\\*_~`|>#[\]()<:-]/g, String.raw`\$&`)
     .replaceAll('@', `@${ZERO_WIDTH}`);
 }
 
-/** A run of text in an Adaptive Card has no Markdown. Only the functions of templates and dates are left to break. */
+/**
+ * Adaptive Cards do not read a text run as Markdown, so only the functions of templates and dates have to be broken up.
+ */
 function cardText(text: string): string {
   return plainText(text)
     .replaceAll(/(?<=[{$])\{|(?<=\$)\(/g, `${ZERO_WIDTH}$&`)

@@ -1,4 +1,4 @@
-/** Sends one request to an address that is a secret, so no error contains it. */
+/** Sends one request to an address that is a secret, so no error contains the address. */
 import { TIMING } from '../../contract/timing.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { retryAfterMs } from '../../hosting-api/index.ts';
@@ -6,14 +6,13 @@ import { checkAddress, secretSource, type SecretRef } from '../../config/environ
 import { ConfigError } from '../../config/environment/variables.ts';
 import type { ChannelKind } from './worker-channels.ts';
 
-/** The receiver did not take the request. */
 export class NotTaken extends Error {
   override name = 'NotTaken';
-  /** Null: it did not answer. */
+  /** Null if the receiver did not answer. */
   readonly status: number | null;
-  /** How long it asks to wait. */
+  /** How long the receiver asks to wait. */
   readonly retryAfterMs: number | undefined;
-  /** What it answered. It may repeat a secret, so nothing shows or stores it. */
+  /** The receiver's answer. It may repeat a secret, so nothing shows or stores it. */
   declare readonly body: string;
 
   constructor(
@@ -30,15 +29,15 @@ export class NotTaken extends Error {
 
 export interface ReceiverAnswer {
   status: number;
-  /** At most {@link MAX_BODY} characters of it. */
+  /** At most the first {@link MAX_BODY} characters. */
   body: string;
 }
 
 const MAX_BODY = 1_000_000;
 
 /**
- * @param what names the receiver, for errors
- * @throws NotTaken unless the answer is 2xx. Redirects are not followed.
+ * @param what names the receiver in errors
+ * @throws NotTaken unless the answer is 2xx; redirects are not followed
  */
 export async function send(what: string, address: string, request: RequestInit): Promise<ReceiverAnswer> {
   const signal = AbortSignal.timeout(TIMING.notify.answerMs);
@@ -55,7 +54,7 @@ export async function send(what: string, address: string, request: RequestInit):
   throw new NotTaken(`${what} answered ${status}`, status, { waitMs, body });
 }
 
-/** Discord says it in the body, in seconds and their fractions. */
+/** Discord gives the wait in the body, in fractional seconds. */
 function waitOf(status: number, headers: Headers, body: string): number | undefined {
   const asked = retryAfterMs(headers.get('retry-after'), Date.now()) ?? untilResetMs(status, headers);
   if (asked !== undefined || status !== 429) return asked;
@@ -63,7 +62,7 @@ function waitOf(status: number, headers: Headers, body: string): number | undefi
   return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * 1_000) : undefined;
 }
 
-/** GitHub answers 403 as well when an hour's requests are used up, and says when the next hour begins. */
+/** GitHub also answers 403 when the requests of an hour are used up, and says when the next hour begins. */
 function untilResetMs(status: number, headers: Headers): number | undefined {
   const reset = headers.get('x-ratelimit-reset') ?? '';
   if (![403, 429].includes(status) || headers.get('x-ratelimit-remaining') !== '0' || !/^\d{1,12}$/.test(reset))
@@ -92,11 +91,11 @@ async function bodyOf({ body }: Response): Promise<string> {
   return text.slice(0, MAX_BODY);
 }
 
-/* Addresses of receivers. Those that are secrets are read again at each use. */
+/* Reads addresses that are secrets again at each use. */
 
 export type Address = () => Promise<string>;
 
-/** @throws ConfigError if it is missing or invalid */
+/** @throws ConfigError if the address is missing or invalid */
 export async function addressAt(key: string, place: SecretRef): Promise<Address> {
   const source = secretSource(key, place);
   const address = async () => checkAddress(key, await source());
@@ -104,10 +103,10 @@ export async function addressAt(key: string, place: SecretRef): Promise<Address>
   return address;
 }
 
-/** Without a slash at its end. @throws ConfigError */
+/** Removes a slash at the end. @throws ConfigError */
 export const checkedAddress = (key: string, address: string): string => checkAddress(key, address).replace(/\/+$/, '');
 
-/* Recognizes tokens and addresses of another kind than belay.yaml names. No error contains one. Pure. */
+/* Rejects tokens and addresses of another kind than belay.yaml names. No error contains one. Pure. */
 
 type RepositoryKind = 'github' | 'gitlab';
 
@@ -144,11 +143,11 @@ export function checkChannelKind(key: string, kind: ChannelKind, address: string
   if (found !== kind) throw new ConfigError(`${key}: the address is one of ${found}: write kind: ${found}`);
 }
 
-/** Null: any kind may listen there. */
+/** Null if any kind may listen at this address. */
 function kindAt(hostname: string, pathname: string): ChannelKind | null {
   if (hostname === 'hooks.slack.com') return 'slack';
   if (hostname.endsWith('.logic.azure.com') || hostname.endsWith('.powerplatform.com')) return 'teams';
   if (!/(^|\.)discord(app)?\.com$/.test(hostname)) return null;
-  // Discord takes messages for Slack there.
+  // Discord takes messages in Slack's format at such a path.
   return pathname.endsWith('/slack') ? 'slack' : 'discord';
 }

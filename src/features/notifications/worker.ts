@@ -1,4 +1,4 @@
-/** Sends notifications: a POST to an address in belay.yaml. An address is a secret, so no error contains one. */
+/** Sends notifications with a POST to an address in belay.yaml. An address is a secret, so no error contains one. */
 import { ConfigError } from '../../config/environment/variables.ts';
 import { problemOfStandardSecret, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
@@ -13,11 +13,13 @@ import { channelRequest, type ChannelKind } from './worker-channels.ts';
 import { createReporter, type Reporter, type ReportLinks } from '../reports/worker.ts';
 
 export interface Notifier {
-  /** Names only; null if no channel and no heartbeat is configured. */
+  /** Contains only names. Null if no channel, heartbeat or report is configured. */
   readonly settings: NotifySettings | null;
   /** @returns false for a channel that is not configured. @throws NotTaken if the receiver did not accept the request */
   sendNotification: (input: NotifyInput) => Promise<boolean>;
-  /** @returns false for a heartbeat that is not configured. @throws NotTaken if it did not accept the request */
+  /**
+   * @returns false for a heartbeat that is not configured. @throws NotTaken if the receiver did not accept the request
+   */
   callHeartbeat: (name: string) => Promise<boolean>;
   sendReport: Reporter['send'];
 }
@@ -28,7 +30,7 @@ type WithLink = <R extends RunResult | RolloutResult | ApprovalNotice>(result: R
 
 /**
  * @param withLink adds the link to the Temporal UI
- * @param siteUrl of a site that belay.yaml knows
+ * @param siteUrl returns the address of a site, if belay.yaml knows it
  * @throws ConfigError if an address or a secret is missing or invalid
  */
 export async function createNotifier(

@@ -48,12 +48,12 @@ interface Announcement {
   notify: NotifySettings | null;
   outcome: Outcome | null;
   notification: SendNotificationsInput['notification'];
-  /** Called if the outcome is `completed`. */
+  /** Called only if the outcome is `completed`. */
   heartbeat: string | undefined;
   summary: string;
 }
 
-/** Starts the workflow under the id of the notification, if there is a channel or heartbeat to call. */
+/** Starts the workflow under the id of the notification, unless there is nothing to call. */
 export async function announce({ notify, outcome, notification, heartbeat, summary }: Announcement): Promise<void> {
   if (notify === null) return;
   const isSuccess = outcome === 'completed';
@@ -87,7 +87,6 @@ export async function deliverAll(notification: Notification, channels?: string[]
   };
 }
 
-/** @returns whether it was called */
 async function callHeartbeat(name: string): Promise<boolean> {
   return succeeds(notificationDelivery.callHeartbeat({ name }));
 }

@@ -1,4 +1,4 @@
-/** What `belay top` does: it shows what is in flight, or the status of sites and apps at the service. */
+/** `belay top` shows what is in flight, or the status of sites and apps at the service. */
 import { taskQueue } from '../../config/environment/environment.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { buildInventory } from '../../config/inventory.ts';
@@ -25,7 +25,7 @@ export interface TopOptions {
   /** Milliseconds. */
   interval?: number;
   limit?: number;
-  /** A fleet in belay.yaml. */
+  /** The name of a fleet in belay.yaml. */
   fleet?: string;
   /** Milliseconds. */
   recent?: number;
@@ -43,7 +43,7 @@ export async function top(options: TopOptions): Promise<void> {
   process.exitCode = targets.length === 0 ? await inFlight(options) : await atService(targets, options);
 }
 
-/** In the order of the file. */
+/** Keeps the order of the file. */
 async function targetsOfFleet(name: string): Promise<Target[]> {
   const { fleets = {} } = await readConfiguration();
   const { servers } = buildInventory(fleets);
@@ -78,7 +78,7 @@ function whereTemporalIs(): string {
   return `${connectionOptions.address}, namespace ${namespace}, task queue ${taskQueue()}`;
 }
 
-/** A fleet has many targets: together they are read at most twice a second. */
+/** A fleet has many targets, so all of them together are read at most twice a second. */
 const FLEET_READ_MS = 500;
 
 async function atService(targets: Target[], { fleet, json, ...options }: TopOptions): Promise<number> {

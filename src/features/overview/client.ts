@@ -1,4 +1,4 @@
-/** The runs and rollouts in flight, for displays that are refreshed all the time. It asks Temporal for little. */
+/** The runs and rollouts in flight, for displays that refresh all the time. It asks Temporal for little. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
@@ -12,27 +12,27 @@ import { knownOf, type RunStatus } from '../../client/runs/run-status.ts';
 import { quoted } from '../../client/list-filter.ts';
 
 export interface Overview {
-  /** Those that need attention first, then rollouts, then runs; the newest first. */
+  /** Entries that need attention come first, then rollouts, then runs. Within each group, the newest comes first. */
   inFlight: InFlight[];
-  /** Of all in flight, which are more than are in the list if the limit leaves some out. At most 1,000. */
+  /** How many runs and rollouts are in flight, at most 1,000. The limit may leave some of them out of `inFlight`. */
   total: number;
-  /** False: there are at least `total`. */
+  /** False if there are more than `total`. */
   complete: boolean;
 }
 
-/** @throws BelayError, from every call */
+/** Every method throws a BelayError if it fails. */
 export interface LiveOverview {
-  /** Asks about each of them. */
+  /** Lists everything in flight, and asks about each entry. */
   whole(): Promise<Overview>;
   /**
-   * For a display that calls it every second: lists them every five seconds, and asks about ten of them at most, which
-   * may have changed meanwhile. What it shows of the others is older.
+   * For a display that calls it every second. It lists every five seconds, and asks about at most ten entries that may
+   * have changed since. What it shows of the others is older.
    */
   refresh(): Promise<Overview>;
 }
 
 export interface OverviewOptions {
-  /** Default 50. */
+  /** The most entries to return. Default: 50. */
   limit?: number;
 }
 
@@ -41,9 +41,9 @@ const MOST_ASKED = 10;
 
 interface Followed {
   known: InFlight;
-  /** When it may have changed, by this process' clock. */
+  /** When the entry may have changed, by the clock of this process. */
   dueMs: number;
-  /** @param thoroughly not only from Temporal's records, if these do not show whether it goes on */
+  /** @param thoroughly also ask the workflow if Temporal's records do not show whether it makes progress */
   ask: (thoroughly: boolean) => Promise<Seen>;
 }
 
@@ -59,11 +59,11 @@ export function createOverview(session: Session, { limit = DEFAULT_LIMIT }: Over
     followed = new Map(listed.open.map((info) => [info.runId, again(followed.get(info.runId), info)]));
   }
 
-  /** What was asked shows more than the list. */
+  /** Keeps what a question returned, because the list shows less. */
   const again = (before: Followed | undefined, info: WorkflowExecutionInfo): Followed =>
     before === undefined || before.known.askedAt === null ? newcomer(session, info) : before;
 
-  /** The list may still show some that have ended. */
+  /** The list may still show workflows that have ended. */
   const open = (): Followed[] => {
     const nowMs = Date.now();
     const left = [...followed.values()].filter(({ known }) => known.status.contact !== 'closed');
@@ -94,14 +94,13 @@ export function createOverview(session: Session, { limit = DEFAULT_LIMIT }: Over
   };
 }
 
-/** If Temporal does not answer, it stays as it was: the next list reports that. */
+/** If Temporal does not answer, the entry stays unchanged. The next list reports that. */
 async function update(it: Followed, thoroughly: boolean): Promise<void> {
   const seen = await it.ask(thoroughly).catch(() => null);
   if (seen !== null) Object.assign(it.known, seen, { askedAt: new Date().toISOString() });
   it.dueMs = performance.now() + (seen === null ? TIMING.progress.maxAgeMs : holdsForMs(seen, Date.now()));
 }
 
-/** As Temporal's list shows it. */
 function newcomer(session: Session, info: WorkflowExecutionInfo): Followed {
   const { workflowId, runId } = info;
   const ids = { workflowId, runId, attached: true };
@@ -127,14 +126,12 @@ const withoutTargets = ({ result, ...status }: RolloutStatus): RolloutStatus => 
   result: { ...result, targets: [] },
 });
 
-/* Lists the runs and rollouts in flight on a task queue, with one search. */
-
-/** As many as Temporal lists at once. */
+/** Temporal lists at most this many at once. */
 const MOST_LISTED = 1_000;
 
 interface Listed {
   open: WorkflowExecutionInfo[];
-  /** False: there are more. */
+  /** False if there are more. */
   complete: boolean;
 }
 
@@ -151,22 +148,25 @@ async function listOpen({ client, taskQueue }: Session): Promise<Listed> {
   return { open, complete: true };
 }
 
-/* What an overview knows of a run or rollout in flight, and for how long that holds. Pure. */
+/* What an overview knows of a run or rollout in flight, and how long that stays true. Pure. */
 
-/** A rollout is without its targets. */
+/** The status of a rollout comes without its targets. */
 export type Seen = { kind: 'run'; status: RunStatus } | { kind: 'rollout'; status: RolloutStatus };
 
 export type InFlight = Seen & {
   workflowId: string;
-  /** ISO 8601. Null as long as only Temporal's list shows it, with its phase and no more. */
+  /**
+   * When the entry was last asked about, ISO 8601. Null while only Temporal's list shows it, with nothing but its
+   * phase.
+   */
   askedAt: string | null;
-  /** Whether it waits for people or for a service that is down, or no worker continues it. */
+  /** True if it waits for people or for a service that is down, or if no worker continues it. */
   needsAttention: boolean;
 };
 
 const startedMs = ({ status }: Seen): number => Date.parse(status.result.startedAt ?? '') || 0;
 
-/** A service that restarts fails one read or two. */
+/** A service that restarts fails a read or two, which is no outage. */
 const READS_OF_AN_OUTAGE = 3;
 
 export function needsAttention(seen: Seen, nowMs: number): boolean {
@@ -178,13 +178,13 @@ export function needsAttention(seen: Seen, nowMs: number): boolean {
   return waiting !== null && 'failing' in waiting && (waiting.failing?.reads ?? 0) >= READS_OF_AN_OUTAGE;
 }
 
-/** For sorting: those that need attention first, then rollouts, then runs; the newest first. */
+/** Sorts entries that need attention first, then rollouts, then runs, each with the newest first. */
 export function byUrgency(a: InFlight, b: InFlight): number {
   const rank = (it: InFlight) => (it.needsAttention ? 0 : it.kind === 'rollout' ? 1 : 2);
   return rank(a) - rank(b) || startedMs(b) - startedMs(a) || a.workflowId.localeCompare(b.workflowId);
 }
 
-/** How long it is not asked about again. What only a query answers is asked rarely: a query is an Action. */
+/** Returns how long not to ask again. What only a query answers is asked rarely, because a query is a billed Action. */
 export function holdsForMs(seen: Seen, nowMs: number): number {
   const { leastPauseMs } = TIMING.overview;
   const { readMs, maxAgeMs } = TIMING.progress;
@@ -198,7 +198,7 @@ export function holdsForMs(seen: Seen, nowMs: number): number {
   return Math.min(Math.max(untilReadMs, leastPauseMs), maxAgeMs);
 }
 
-/** Whether a read should have been made a while ago: only the run itself shows whether a worker is still there. */
+/** True if a read is long overdue: only the run itself shows whether a worker is still there. */
 export function isOverdue({ waiting }: RunStatus, nowMs: number): boolean {
   if (waiting === null || !('nextReadAt' in waiting)) return false;
   return nowMs - Date.parse(waiting.nextReadAt) > TIMING.progress.silentMs;

@@ -1,4 +1,4 @@
-/** `belay top`. */
+/** Defines `belay top`. */
 import { Command, Option } from 'commander';
 import type { TopOptions } from './actions.ts';
 import { addTargetOptions } from '../../cli/run-options.ts';

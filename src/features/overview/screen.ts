@@ -10,11 +10,11 @@ export interface Terminal {
   input: NodeJS.ReadStream;
 }
 
-/** Of this process; null if stdout is none. */
+/** Null if stdout is no terminal. */
 export const ownTerminal = (): Terminal | null =>
   process.stdout.isTTY ? { output: process.stdout, input: process.stdin } : null;
 
-/** @param look what to show now. @returns the exit code */
+/** @param look returns what to show now. @returns the exit code */
 export async function showUntilQuit(
   look: (size: ScreenSize) => readonly LiveLine[],
   { output, input }: Terminal,
@@ -31,7 +31,7 @@ export async function showUntilQuit(
   return exitCode;
 }
 
-/** In raw mode, the terminal makes no signal of Ctrl-C. */
+/** In raw mode, the terminal does not turn Ctrl-C into a signal. */
 const CTRL_C = '\u0003';
 
 async function quit(input: NodeJS.ReadStream): Promise<number> {

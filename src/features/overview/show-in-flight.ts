@@ -1,4 +1,4 @@
-/** `belay top`: what is in flight, as one snapshot, or until the user quits. */
+/** `belay top` shows what is in flight, once or until the user quits. */
 import colors from 'picocolors';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -21,14 +21,13 @@ import { countsText } from '../../contract/results.ts';
 import { targetLabel } from '../../contract/target.ts';
 import { colorize } from '../../cli/run-text.ts';
 
-/** One line for each, and a line that counts them. */
 export function overviewLines(overview: Overview, ended: readonly Ended[] = []): LiveLine[] {
   const isEmpty = overview.inFlight.length + ended.length === 0;
   const table = isEmpty ? [] : inFlightTable({ ...overview, ended }, Date.now(), null);
   return [...table, overviewText(overview)];
 }
 
-/** @param ended null: nobody asked for it */
+/** @param ended null if nobody asked for it */
 export function overviewDocument(
   { inFlight, total, complete }: Overview,
   ended: readonly Ended[] | null = null,
@@ -39,7 +38,7 @@ export function overviewDocument(
   return { schemaVersion: SCHEMA_VERSION, runs, rollouts, total, complete, ...recent, error: null };
 }
 
-/** As `status --json` shows it, and how it is reached. */
+/** The document of `status --json`, with `contact` and `needsAttention`. */
 function entryOf(it: InFlight): object {
   const { result, waiting, contact } = it.status;
   return {
@@ -58,13 +57,13 @@ function whyOf({ kind, status }: InFlight): string | null {
 }
 
 export interface RecentlyEnded {
-  /** The last one to end first. */
+  /** The latest end comes first. */
   now(): readonly Ended[];
-  /** Asks about what was in flight before and is so no longer. */
+  /** Asks about everything that has left the overview since the last call. */
   follow(overview: Overview): Promise<void>;
 }
 
-/** What began in this time and has ended. Each is asked about once. */
+/** Finds what began in this time and has ended. It asks about each of them once. */
 export async function recentlyEnded(belay: Belay, forMs: number, limit: number): Promise<RecentlyEnded> {
   const since = new Date(Date.now() - forMs).toISOString();
   const [runs, rollouts] = await Promise.all([belay.list({ since, limit }), belay.rollouts.list({ since, limit })]);
@@ -92,7 +91,7 @@ export async function recentlyEnded(belay: Belay, forMs: number, limit: number):
   };
 }
 
-/** @param where Temporal is, for the title. @param recent null: what has ended is not shown. @returns the exit code */
+/** @param where names Temporal in the title. @param recent null to leave out what has ended. @returns the exit code */
 export async function showOverview(
   overviews: LiveOverview,
   where: string,
@@ -129,7 +128,7 @@ export async function showOverview(
 
 /* The rows of `belay top`: what is in flight, and what it waits for. Pure, but for the countdown. */
 
-/** With less room for the last column, keys take the place of ids. */
+/** If the last column has less room than this, keys replace ids. */
 const ROOM_FOR_NOW = 60;
 
 const ID: Column = { title: 'ID' };
@@ -137,18 +136,18 @@ const ID: Column = { title: 'ID' };
 const KEY: Column = { title: 'KEY', cut: { to: 22, turn: 2 } };
 const OTHERS: Column[] = [
   { title: 'AGE', drop: 2 },
-  // What a run waits for tells its phase as well.
+  // What a run waits for also tells its phase.
   { title: 'PHASE', drop: 1 },
   { title: 'WHAT', cut: { to: 12, turn: 1 }, wants: 30 },
   { title: 'NOW', cut: { to: 20, turn: 3 }, wants: ROOM_FOR_NOW },
 ];
 
-/** What has ended, and how. */
 type Ended = { kind: 'run'; result: RunResult } | { kind: 'rollout'; result: RolloutResult };
 
 /**
- * The titles, then one line for each: first what is in flight, then what has ended.
- * @param width of the screen; null: nothing is cut
+ * Returns the titles, then one line for each entry: first what is in flight, then what has ended.
+ *
+ * @param width of the screen; null to cut nothing
  */
 export function inFlightTable(
   { inFlight, ended = [] }: Pick<Overview, 'inFlight'> & { ended?: readonly Ended[] },
@@ -182,7 +181,7 @@ export function overviewText({ inFlight, total, complete }: Overview): string {
   return `${count} in flight${attention}${left}`;
 }
 
-/** Parts of an id contain no colon, and the key is its last one. */
+/** No part of an id contains a colon, and the key is its last part. */
 const keyOf = (workflowId: string): string => workflowId.slice(workflowId.lastIndexOf(':') + 1);
 
 function cellsOf(it: InFlight, nowMs: number): string[] {
@@ -232,8 +231,6 @@ export function rolloutNow(status: RolloutStatus): string {
   const ended = countsText({ ...result.servers, running: 0, pending: 0 });
   return `${rolloutSentence(waiting)}${ended === 'none' ? '' : `; ended: ${ended}`}`;
 }
-
-/* How long ago something was, for a column. Pure. */
 
 /** `42 s`, `12 min`, `5 h`, `3 d`; `–` if it is not known. */
 export function ageText(at: string | null, nowMs: number): string {

@@ -1,4 +1,4 @@
-/** Checks a receipt without Temporal: that no entry was changed, and that people allowed what it did. */
+/** Checks a receipt without Temporal: no entry was changed, and people allowed what it did. */
 import { z } from 'zod';
 import { type Signer, proveBySsh } from '../approvals/proof-signers.ts';
 import { RECEIPT_KIND, type Receipt, type ReceiptEntry } from './shapes.ts';
@@ -45,7 +45,7 @@ export interface Verified {
   problems: string[];
 }
 
-/** @param signers of this machine; null to verify signatures only with the keys that they contain */
+/** @param signers the signers of this machine; null to verify signatures only with the keys that they contain */
 export function verifyReceipt(document: unknown, signers: readonly Signer[] | null): Verified {
   const parsed = receipt.safeParse(document);
   if (!parsed.success) return { approvals: [], rejections: [], problems: ['it is not a receipt of Belay'] };
@@ -64,7 +64,7 @@ export function verifyReceipt(document: unknown, signers: readonly Signer[] | nu
   return verified;
 }
 
-/** What held it back names who decided. Their answers have entries of their own. */
+/** What held the run back names who decided, so the receipt needs an entry with their answer. */
 function missingAnswers({ entries }: Receipt): string[] {
   return entries.flatMap(({ what, facts: { for: kind, name, from, end, by } }) => {
     if (what !== 'held' || kind !== 'approval' || (end !== 'approved' && end !== 'rejected')) return [];
@@ -99,9 +99,9 @@ function problemsOfChain({ entries, hash, workflowId, runId }: Receipt): string[
   return problems;
 }
 
-/* Checks that the answers in a receipt are of its run or rollout, and allowed what it requested. */
+/* Checks that the answers in a receipt belong to its run or rollout, and allowed what it requested. */
 
-/** The facts of an entry `approval`: what was approved, and the hash of its plan. */
+/** The facts of an entry `approval`, with the hash of the approved plan. */
 interface ApprovalFacts extends Approved {
   hash: string;
 }
@@ -118,7 +118,7 @@ interface Proven {
   proof: string;
 }
 
-/** @throws Error if it does not allow what was requested */
+/** @throws Error if the approval does not allow what was requested */
 function verifyApproval(
   { hash, ...approved }: ApprovalFacts,
   receipt: Receipt,
@@ -137,7 +137,7 @@ function verifyApproval(
   return yeses.map(({ by }, index) => ({ by, proof: proofs[index]!.text }));
 }
 
-/** @throws Error if anything was requested all the same */
+/** @throws Error if something was requested despite the rejection */
 function verifyRejection(
   { plan, hash, ...rejection }: RejectionFacts,
   receipt: Receipt,
@@ -155,7 +155,7 @@ function requireOwn(approved: Approved, hash: string, receipt: Receipt): void {
   if (!isOf(approved, receipt)) throw new ApprovalError('it is one of another run');
 }
 
-/** An answer counts only for a rule of its own kind. */
+/** An answer counts only for a rule of its own kind of proof. */
 function requireEnough({ plan: { rules }, yeses }: Approved, proofs: readonly CheckedProof[]): void {
   for (const { name, need, from, proof } of rules) {
     const counted = differentPeople(
@@ -167,7 +167,7 @@ function requireEnough({ plan: { rules }, yeses }: Approved, proofs: readonly Ch
   }
 }
 
-/** A run of a rollout has the approval of its rollout. */
+/** A run of a rollout may use the approval of its rollout. */
 function isOf({ plan, part }: Approved, { workflowId, runId, entries }: Receipt): boolean {
   const { namespace, type, input } = entries[0]?.facts ?? {};
   if (plan.namespace !== namespace) return false;
@@ -175,7 +175,7 @@ function isOf({ plan, part }: Approved, { workflowId, runId, entries }: Receipt)
   if (plan.workflowId === workflowId && plan.executionId === runId) {
     const isRollout = type === ROLLOUT_TYPE;
     const parts = isRollout ? plannedParts(input as RolloutInput, plan.wave) : [plannedPartOf(input as RunInput)];
-    // No signature covers its part itself.
+    // No signature covers the part itself.
     return root === rootOf(parts) && (part === undefined || isPartOf(root, part, part.path));
   }
   if (plan.type !== ROLLOUT_TYPE || part === undefined) return false;
@@ -188,20 +188,19 @@ function covers({ part }: Approved, target: Target, { entries }: Receipt): boole
   return targets.some((it) => isSameTarget(it, target));
 }
 
-/** How long an approval is good bounds only when deployments begin. */
+/** How long an approval is good limits only the begin of deployments. */
 function isGoodAt(approved: Approved, { kind, atMs }: Requested): boolean {
   const lastMs = Math.max(...approved.yeses.map(({ at }) => Date.parse(at)));
   return lastMs <= atMs && (kind !== 'deployment' || atMs < goodUntilMs([approved]));
 }
 
 interface CheckedProof {
-  /** Fingerprint of the key; null if there is none. */
+  /** The fingerprint of the key. Null without a key. */
   key: string | null;
-  /** For people. */
   text: string;
 }
 
-/** @throws ApprovalError if it proves nothing. With signers, that is everything but a signature of one of them. */
+/** @throws ApprovalError if the proof proves nothing. With `signers`, only a signature of one of them does */
 function proofOf(
   { plan, hash, decision }: { plan: ApprovalPlan; hash: string; decision: Decided },
   { by, why, at, proof }: Yes,
@@ -223,16 +222,16 @@ function proofOf(
   return { key, text: key };
 }
 
-/* What a receipt shows was requested of what people were asked about. Pure. */
+/* Finds what a receipt shows as requested, of what people were asked about. Pure. */
 
 interface Requested {
   kind: 'backup' | 'deployment' | 'run';
-  /** Of a deployment. */
+  /** Null unless a deployment was requested. */
   target: Target | null;
   atMs: number;
 }
 
-/** The requests that the service took. Of a rollout: the runs that it started for what the plan is about. */
+/** Returns the requests that the service accepted. For a rollout, these are the runs that it started for the plan. */
 function requestedIn({ entries }: Receipt, plan: ApprovalPlan): Requested[] {
   const { input } = entries[0]?.facts ?? {};
   const isRollout = isRecord(input) && Array.isArray(input['waves']);
@@ -241,7 +240,7 @@ function requestedIn({ entries }: Receipt, plan: ApprovalPlan): Requested[] {
   return entries.flatMap((it) => (it.what === 'run' ? runIn(it, servers) : postIn(it)));
 }
 
-/** A server that an earlier attempt completed is not one that is asked about. */
+/** People are not asked about a server that an earlier attempt completed. */
 function runIn({ facts: { serverId, startedAt } }: ReceiptEntry, servers: ReadonlySet<string>): Requested[] {
   const isStarted = typeof startedAt === 'string' && servers.has(String(serverId));
   return isStarted ? [{ kind: 'run', target: null, atMs: Date.parse(startedAt) }] : [];

@@ -1,4 +1,4 @@
-/** What `belay receipt` does: it prints, checks and keeps receipts. */
+/** `belay receipt` prints, checks and keeps receipts. */
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pMap from 'p-map';
@@ -86,7 +86,7 @@ async function keepAll(since: number, folder: string, { json }: ReceiptOptions):
 
 type Kept = { file: string; isNew: boolean } | { workflowId: string; runId: string; message: string };
 
-/** A run whose receipt cannot be made keeps no other from being kept: Temporal deletes them. */
+/** A run without a receipt must not stop the others from being kept, because Temporal deletes them. */
 async function writeAll(belay: Belay, since: string, folder: string): Promise<Kept[]> {
   return pMap(
     belay.receipts.closedSince(since),
@@ -102,7 +102,7 @@ async function writeAll(belay: Belay, since: string, folder: string): Promise<Ke
       const made = await receiptOf(belay, workflowId, runId);
       if (typeof made === 'string') return { workflowId, runId, message: made };
       const document = `${JSON.stringify(made, null, 2)}\n`;
-      // A reader never sees half of it.
+      // Renaming keeps readers from seeing half a file.
       await writeFile(`${file}.part`, document);
       await rename(`${file}.part`, file);
       return { file, isNew: true };
@@ -111,7 +111,9 @@ async function writeAll(belay: Belay, since: string, folder: string): Promise<Ke
   );
 }
 
-/** @returns what went wrong, if it cannot be made. @throws BelayError if Temporal is away: then none can be */
+/**
+ * @returns what went wrong, if there is no receipt. @throws BelayError if Temporal is away, which fails all receipts
+ */
 async function receiptOf(belay: Belay, workflowId: string, runId: string): Promise<Receipt | string> {
   try {
     return await belay.receipts.get(workflowId, runId);
@@ -121,9 +123,7 @@ async function receiptOf(belay: Belay, workflowId: string, runId: string): Promi
   }
 }
 
-/* The file name of a receipt. Pure. */
-
-/** File systems allow 255 bytes. The id of the run keeps names apart that are cut. */
+/** File systems allow 255 bytes. The run id distinguishes names that are cut. */
 const MAX_ID_LENGTH = 200;
 
 export const receiptFileName = ({ workflowId, runId }: Pick<Receipt, 'workflowId' | 'runId'>): string =>

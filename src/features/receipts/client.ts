@@ -1,4 +1,4 @@
-/** Receipts of closed runs and rollouts, from Temporal's records. */
+/** Makes receipts of closed runs and rollouts from Temporal's records. */
 import type { WorkflowExecutionDescription, Client, WorkflowHandle } from '@temporalio/client';
 import pMap from 'p-map';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
@@ -20,11 +20,11 @@ import { rolloutStatus } from '../rollouts/client-handle.ts';
 import type { ReadAnswer } from '../../contract/activities.ts';
 import { type ApprovalAnswer, type CountedAnswer, planHash } from '../approvals/shapes.ts';
 
-/** @throws BelayError, from every call */
+/** Every method throws a BelayError if it fails. */
 export interface Receipts {
-  /** Of a run or rollout. @throws BelayError `Usage` while it is in progress */
+  /** Returns the receipt of a run or rollout. @throws BelayError `Usage` while it is in progress */
   get(workflowId: string, runId?: string): Promise<Receipt>;
-  /** The runs and rollouts that closed at or after this time, ISO 8601, the latest first. */
+  /** Lists the runs and rollouts that closed at or after this time, ISO 8601, the latest first. */
   closedSince(since: string): AsyncIterable<{ workflowId: string; runId: string }>;
 }
 
@@ -56,7 +56,7 @@ export function createReceipts(session: Session): Receipts {
   };
 }
 
-/** Of one run or rollout: a rollout has many runs, and each has its own time. */
+/** Bounds the time of one run or rollout: a rollout has many runs, and each run gets its own limit. */
 const bounded = <T>(session: Session, workflowId: string, act: () => Promise<T>): Promise<T> =>
   within(session, TIMING.client.listMs, `read ${workflowId}`, act);
 
@@ -71,7 +71,7 @@ async function describe(
   throw new BelayError('NotFound', `${workflowId} is a ${described.type}, of which there is no receipt: ${remedy}`);
 }
 
-/** Null for a run that goes on without its rollout, and for one that Temporal has deleted. */
+/** Null for a run that continues without its rollout, and for a run that Temporal has deleted. */
 function hashOfRun(session: Session, workflowId: string): Promise<string | null> {
   return bounded(session, workflowId, async () => {
     const described = await describe(session, workflowId);
@@ -82,7 +82,7 @@ function hashOfRun(session: Session, workflowId: string): Promise<string | null>
   });
 }
 
-/* The receipt of a closed run: what its history and those of its operations show. */
+/* The receipt of a closed run shows its history and those of its operations. */
 
 async function runReceipt(session: Session, described: WorkflowExecutionDescription): Promise<Receipt> {
   const { client } = session;
@@ -96,7 +96,7 @@ async function runReceipt(session: Session, described: WorkflowExecutionDescript
       ...(await operationFacts(client, client.workflow.getHandle(it.workflowId, it.runId))),
     })),
   );
-  // A run of a rollout begins with what was approved for its rollout. Its input can be any JSON.
+  // A run of a rollout starts with what was approved for its rollout. Its input can be any JSON.
   const approved = Array.isArray(input?.approved) ? input.approved : [];
   const given = approved.map((it) => ({ ...it, rejection: null }));
   const answered = [...given, ...(await answeredIn(client, events))];
@@ -104,9 +104,9 @@ async function runReceipt(session: Session, described: WorkflowExecutionDescript
   return receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known));
 }
 
-/* The receipt of a closed rollout. What its runs did is in theirs, of which it has the hashes. */
+/* The receipt of a closed rollout contains the hashes of its runs' receipts, which tell what the runs did. */
 
-/** @param hashOfRun of the receipt of a run; null if it has none */
+/** @param hashOfRun returns the hash of a run's receipt; null if it has none */
 async function rolloutReceipt(
   session: Session,
   described: WorkflowExecutionDescription,
@@ -129,7 +129,9 @@ async function rolloutReceipt(
   return receiptOf({ workflowId, runId }, rolloutEntries({ workflowId, runId }, known));
 }
 
-/* Reads from the history of an operation what its result leaves out: the status before the request, and each request. */
+/*
+ * Reads from the history of an operation what its result leaves out: the status before the request, and each request.
+ */
 
 const READS: readonly string[] = ['readLatestDeployment', 'readBackup'];
 const POSTS: readonly string[] = ['triggerDeployment', 'createBackup'];
@@ -189,7 +191,7 @@ function timeOf({ eventTime }: Event): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
 }
 
-/* Reads from a history what people answered: an update keeps what was sent, and the plan that it counted for. */
+/* Reads people's answers from a history. An update event keeps the answer, and the plan that it counted for. */
 
 interface Sent {
   name: string;

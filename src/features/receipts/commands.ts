@@ -1,4 +1,4 @@
-/** `belay receipt`. */
+/** Defines `belay receipt`. */
 import { Command, Option } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import type { ReceiptOptions } from './actions.ts';

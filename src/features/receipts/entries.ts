@@ -1,4 +1,4 @@
-/** What a receipt says about a run, in the order in which it happened. Pure. */
+/** What a receipt says about a run, in chronological order. Pure. */
 import { backupServerId, lockIdOf, hashOf } from '../../contract/ids.ts';
 import { type Receipt, RECEIPT_KIND, type ReceiptEntry } from './shapes.ts';
 import type { BackupResult, DeploymentResult, RunInput, RunResult } from '../../contract/run.ts';
@@ -7,9 +7,8 @@ import type { RolloutInput, RolloutResult, TargetResult } from '../rollouts/shap
 import { type Approved, type Yes, planHash } from '../approvals/shapes.ts';
 import type { Held } from '../freezes/shapes.ts';
 
-/** An operation that the run started. */
 export interface KnownOperation {
-  /** Its workflow id. */
+  /** The workflow id of the operation. */
   id: string;
   baseline: { at: string | null; status: string } | null;
   posts: { at: string | null; idempotencyKey: string | null; answeredAt: string | null; result: string | null }[];
@@ -43,7 +42,7 @@ export function entriesOf({ workflowId, runId }: Named, known: KnownOfRun): Unch
   ];
 }
 
-/** What was approved has entries of its own. */
+/** Approvals have entries of their own. */
 function withoutApproved(input: RunInput | null): RunInput | null {
   if (input === null) return null;
   const rest = { ...input };
@@ -51,7 +50,7 @@ function withoutApproved(input: RunInput | null): RunInput | null {
   return rest;
 }
 
-/** The last one counts: a lock may have been tried before. */
+/** The last one counts, because an earlier attempt at the lock may have the same id. */
 const ofLock = (operations: readonly KnownOperation[], id: string): KnownOperation | undefined =>
   operations.findLast((it) => it.id === id);
 
@@ -79,14 +78,14 @@ function deploymentEntries(deployment: DeploymentResult, operations: readonly Kn
   ];
 }
 
-/* What a receipt says about a rollout: what was decided about it, and the receipt of each of its runs. Pure. */
+/* What a receipt says about a rollout: the decisions about it, and the receipt of each of its runs. Pure. */
 
 interface KnownOfRollout {
   namespace: string;
   input: RolloutInput | null;
   result: RolloutResult;
   answered: readonly Answered[];
-  /** Each with the hash of the receipt of its run; null if that has none. */
+  /** Each has the hash of its run's receipt. Null if there is no receipt. */
   targets: readonly (TargetResult & { receipt: string | null })[];
 }
 
@@ -109,11 +108,11 @@ export function rolloutEntries(
   ];
 }
 
-/* What a receipt says about what held a run or rollout back, and about the answers of people. Pure. */
+/* What a receipt says about what held a run or rollout back, and about people's answers. Pure. */
 
 /** A question with every answer that counted, whatever followed. */
 export interface Answered extends Approved {
-  /** A verified answer, like each yes. */
+  /** A verified answer, in the same shape as an approval. */
   rejection: Yes | null;
 }
 

@@ -1,6 +1,5 @@
 /** A receipt: what is known of one closed run or rollout, as a document to keep after Temporal deletes it. */
 
-/** What an entry is about. */
 type ReceiptPart =
   | 'request'
   | 'held'
@@ -10,18 +9,18 @@ type ReceiptPart =
   | 'baseline'
   | 'post'
   | 'deployment'
-  /** Of a rollout. */
+  /** A person's decision about a rollout. */
   | 'decision'
-  /** Of a rollout: the run of one server, with the hash of its receipt. */
+  /** The run of one server in a rollout, with the hash of its receipt. */
   | 'run'
   | 'end';
 
 export interface ReceiptEntry {
   what: ReceiptPart;
-  /** When it happened, by Temporal's clock, ISO 8601; null if it did not. */
+  /** When it happened, by Temporal's clock, ISO 8601. Null if it did not happen. */
   at: string | null;
   facts: Record<string, unknown>;
-  /** The hash of the entry before; null for the first one. */
+  /** The hash of the previous entry. Null for the first one. */
   previous: string | null;
   /** SHA-256 of the fields above as canonical JSON. */
   hash: string;
@@ -33,7 +32,7 @@ export interface Receipt {
   workflowId: string;
   runId: string;
   entries: ReceiptEntry[];
-  /** That of the last entry. */
+  /** The hash of the last entry. */
   hash: string;
 }
 

@@ -1,4 +1,4 @@
-/** Finds how a run ended that may have reported nothing: one that was terminated leaves no result. */
+/** Finds how a run ended that may have reported nothing. A run that was terminated leaves no result. */
 import { ApplicationFailure, WorkflowFailedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { RunEnd, RunRef } from './shapes.ts';
 import { ENDED_FROM_OUTSIDE, statesOf } from './rules.ts';
@@ -6,11 +6,11 @@ import type { RunResult } from '../../contract/run.ts';
 
 const OUTSIDE: RunEnd = { run: ENDED_FROM_OUTSIDE, parts: {} };
 
-/** @returns null while it goes on */
+/** @returns null while the run is in progress */
 export async function endOfRun({ workflow }: Client, { workflowId, firstRunId }: RunRef): Promise<RunEnd | null> {
   try {
     const latest = await workflow.getHandle(workflowId).describe();
-    // A run that was reset goes on under another run id. One that was started again is another run.
+    // A run that was reset continues under another run id. A run that was started again is another run.
     const isSame = (latest.raw.workflowExecutionInfo?.firstRunId ?? latest.runId) === firstRunId;
     const { status, runId } = isSame ? latest : await workflow.getHandle(workflowId, firstRunId).describe();
     if (status.name === 'RUNNING') return null;
@@ -23,7 +23,7 @@ export async function endOfRun({ workflow }: Client, { workflowId, firstRunId }:
   }
 }
 
-/** @returns null if it left none */
+/** @returns null if the run left no result */
 async function resultOf(ended: Promise<unknown>): Promise<RunResult | null> {
   try {
     return (await ended) as RunResult;

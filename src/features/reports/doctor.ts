@@ -1,4 +1,7 @@
-/** Checks whether the runs of the last weeks could be reported to repositories: those know a commit by its full name only. */
+/**
+ * Checks whether the runs of the last weeks could be reported to repositories, which know a commit only by its full
+ * name.
+ */
 import { listRuns } from '../../client/runs/list-runs.ts';
 import { openSession } from '../../client/session.ts';
 import { readConfiguration } from '../../config/load.ts';

@@ -1,4 +1,4 @@
-/** What other places get to know of a run and its targets: seven words. Pure. */
+/** Sums up a run and its targets for other places, in seven states. Pure. */
 import { lockIdOf } from '../../contract/ids.ts';
 import type { Outcome, Phase } from '../../contract/names.ts';
 import type { ReportedState, RunEnd, StateReport } from './shapes.ts';
@@ -6,10 +6,10 @@ import type { RunError, RunResult } from '../../contract/run.ts';
 import { isUnseen } from '../site-checks/text.ts';
 import { plainText } from '../../contract/safe-text.ts';
 
-/** GitHub's limit of a description. */
+/** GitHub limits a description to this many characters. */
 const MAX_TEXT = 140;
 
-/** What keeps a run from going on does not count as a failure of what it was to do. */
+/** These errors keep a run from continuing, and do not mean that its work failed. */
 const KEPT_BACK = ['Cancelled', 'Superseded', 'Frozen', 'ApprovalExpired'];
 
 const WAITS: Partial<Record<Phase, string>> = {
@@ -33,14 +33,14 @@ export function statesOf(result: Known): RunEnd {
   const parts = result.deployments.map(({ target, outcome, error, check }): [string, StateReport] => {
     const doubt = result.commit !== null && isUnseen({ outcome, check }) ? UNSEEN : '';
     const own = error ?? (outcome === 'not_started' ? result.error : null);
-    // Before the end, what was not started may still be.
+    // Before the end of the run, a target that was not started may still be.
     const isKnown = outcome !== null && (isOver || outcome !== 'not_started');
     return [lockIdOf(target), isKnown ? reportOf(stateOfEnd(outcome, own), own?.message ?? `${outcome}${doubt}`) : run];
   });
   return { run, parts: Object.fromEntries(parts) };
 }
 
-/** No check read it, and the place shows this beside the commit. */
+/** No check read the commit from the site, and the place shows this text beside the commit. */
 const UNSEEN = '; the commit was named, not seen on the site';
 
 function stateOfRun({ outcome, phase, error, supersededBy }: Known): StateReport {

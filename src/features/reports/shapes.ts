@@ -1,31 +1,35 @@
-/** What is reported to other places while a run is in flight. Stored in running histories: add, never rename or remove. */
+/**
+ * What Belay reports to other places while a run is in flight. Running histories store these shapes: add, never rename
+ * or remove.
+ */
 import type { FactName } from '../../contract/facts.ts';
 import type { Target } from '../../contract/target.ts';
 
 /**
- * `waiting`: it has not begun, or waits for people or a freeze. `unclear`: its outcome is not known, or it took too long.
- * `cancelled`: a person or a rule kept it from going on. `refused`: it was not started for any other reason.
+ * `waiting`: the run has not begun, or waits for people or a freeze. `unclear`: its outcome is not known, or it took
+ * too long. `cancelled`: a person or a rule kept it from continuing. `refused`: it was not started for any other
+ * reason.
  */
 export type ReportedState = 'waiting' | 'begun' | 'completed' | 'failed' | 'unclear' | 'cancelled' | 'refused';
 
 export interface StateReport {
   state: ReportedState;
-  /** One line. */
+  /** One line for people. */
   text: string;
 }
 
-/** Of a run, at one moment. The latest one counts: signals may arrive in another order. */
+/** The state of a run at one moment. Signals may arrive in any order, so the latest state counts. */
 export interface ReportedRun {
   atMs: number;
-  /** Orders those of one moment. */
+  /** Orders states of the same moment. */
   seq: number;
   isEnd: boolean;
   run: StateReport;
-  /** Of its targets, by the ids of their locks. Absent: as the run. */
+  /** The states of its targets, by lock id. A target without an entry has the state of the run. */
   parts: Record<string, StateReport>;
 }
 
-/** A place of `notify.reports`, and the target that is reported to it. */
+/** A place of `notify.reports`, and the target that is reported there. */
 export interface ReportPlace {
   report: string;
   target: Target;
@@ -33,12 +37,12 @@ export interface ReportPlace {
 
 export interface ReportInput {
   workflowId: string;
-  /** Of the run's first execution: a reset keeps it. */
+  /** Run id of the run's first execution, which a reset keeps. */
   firstRunId: string;
-  /** A heartbeat that gets the start, too. */
+  /** A heartbeat that is also told the start. Null if there is none. */
   heartbeat: string | null;
   places: ReportPlace[];
-  /** In full; null without places. */
+  /** The full commit. Null without places. */
   commit: string | null;
   state: ReportedRun;
 }
@@ -51,17 +55,20 @@ export interface ReportMessage {
   firstRunId: string;
   to: ReportTo;
   reported: StateReport;
-  /** The last one of this receiver. */
+  /** The note that this receiver's last answer carried. */
   note?: ReportNote;
 }
 
-/** What a receiver has to be given again, so that it makes nothing twice: what it had before, or what is this run's. */
+/**
+ * What a receiver needs to recognize what it made before a lost answer: the newest deployment before this run, or this
+ * run's own.
+ */
 export type ReportNote = { after: number } | { id: number };
 
-/** Why a receiver did not take it is a value, because the next state may be another one. */
+/** A refusal is a value and no failure, because the next state may be accepted. */
 export type ReportAnswer =
   | { kind: 'taken'; note?: ReportNote }
-  /** Another worker may have it in its belay.yaml. */
+  /** Another worker may have the receiver in its belay.yaml. */
   | { kind: 'unknown' }
   | { kind: 'refused'; message: string }
   | { kind: 'later'; message: string; afterMs: number | null; note?: ReportNote };
@@ -73,17 +80,16 @@ export interface RunRef {
 
 export type RunEnd = Pick<ReportedRun, 'run' | 'parts'>;
 
-/** Only of a run: where it reports its targets while it runs. */
+/** Workers answer this only to runs that report their targets somewhere. */
 export const REPORTS_FACT: FactName<ReportPlace[]> = { name: 'reports' };
 
-/* Commits as people write them: 7 to 64 hex digits. Pure. */
+/* Recognizes commits as people write them: 7 to 64 hex digits. Pure. */
 
 export const COMMIT = /^[0-9a-f]{7,64}$/i;
 
-/** As repositories name it. */
+/** The full name of a commit, as repositories know it. */
 export const FULL_COMMIT = /^[0-9a-f]{40}$/i;
 
 const SHOWN_LENGTH = 12;
 
-/** For messages. */
 export const commitText = (commit: string): string => commit.slice(0, SHOWN_LENGTH);

@@ -1,23 +1,23 @@
-/** Reports to GitHub how a target of a run stands: as a status of the commit, or as a deployment. */
+/** Reports the state of a run's target to GitHub, as a status of the commit or as a deployment. */
 import { definedFields, isRecord } from '../../contract/plain-object.ts';
 import type { ReportedState } from './shapes.ts';
 import { NotTaken, send } from '../notifications/worker-post.ts';
 
 export interface RepositoryReport {
-  /** Base address of the API. The token goes nowhere else. */
+  /** The base address of the API. The token goes nowhere else. */
   api: string;
   repository: string;
   token: string;
   commit: string;
-  /** What the report is shown under. */
+  /** The name that GitHub shows the report under. */
   context: string;
-  /** Of the run: distinguishes its deployment from others. */
+  /** The id of the run, which tells its deployment from others. */
   id: string;
   state: ReportedState;
   description: string;
-  /** Of the run, at Temporal. */
+  /** The page of the run in the Temporal UI. */
   link: string | null;
-  /** Of the site that is deployed, if belay.yaml knows it. */
+  /** The address of the deployed site, if belay.yaml knows it. */
   siteUrl: string | null;
 }
 
@@ -45,7 +45,7 @@ export async function reportStatus(report: RepositoryReport): Promise<void> {
   await call(report, 'POST', `statuses/${commit}`, { context, state: STATUS[state], description, ...linked });
 }
 
-/** An answer may have been lost, so it looks for the deployment of this run before it makes one. */
+/** Looks for the deployment of this run before it makes one, because an earlier answer may have been lost. */
 export async function reportDeployment(report: RepositoryReport): Promise<void> {
   const { state, description, link, siteUrl } = report;
   const id = (await findDeployment(report)) ?? (await createDeployment(report));
@@ -64,7 +64,7 @@ async function findDeployment(report: RepositoryReport): Promise<number | null> 
   return typeof own?.id === 'number' ? own.id : null;
 }
 
-/** A payload may come back as text. */
+/** GitHub may return a payload as text. */
 function idIn(payload: unknown): unknown {
   if (isRecord(payload)) return payload.belay;
   try {

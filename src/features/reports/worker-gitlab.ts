@@ -1,10 +1,10 @@
-/** Reports to GitLab how a target of a run stands, as a status of the commit. */
+/** Reports the state of a run's target to GitLab, as a status of the commit. */
 import type { ReportedState, ReportNote } from './shapes.ts';
 import type { RepositoryReport } from './worker-github.ts';
 import { NotTaken, send } from '../notifications/worker-post.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 
-/** GitLab's words, the same for commits and deployments. */
+/** GitLab uses the same words for commits and deployments. */
 const GITLAB_STATUS: Record<ReportedState, string> = {
   waiting: 'pending',
   begun: 'running',
@@ -24,11 +24,11 @@ export async function reportToGitlab(report: RepositoryReport): Promise<void> {
   });
 }
 
-/** It refuses to go from a state to the same one, or from running back to pending: what it shows stays. */
+/** GitLab refuses to set the same state again, and to go from running back to pending. What it shows then stays. */
 const isKnownAlready = (error: unknown): boolean =>
   error instanceof NotTaken && error.status === 400 && error.body.includes('Cannot transition status');
 
-/** @returns what it answers, as text. @throws NotTaken */
+/** @returns the text of the answer. @throws NotTaken */
 async function callGitlab(
   { api, repository, token }: RepositoryReport,
   method: 'GET' | 'POST' | 'PUT',
@@ -44,17 +44,18 @@ async function callGitlab(
   return answer.body;
 }
 
-/* Reports to GitLab how a target of a run stands, as a deployment of an environment. */
+/* Reports the state of a run's target to GitLab, as a deployment of an environment. */
 
 export interface GitlabPlace {
   environment: string;
-  /** That the site is deployed from: GitLab wants a name beside the commit. */
+  /** The branch that the site is deployed from. GitLab wants one beside the commit. */
   branch: string;
 }
 
 /**
- * GitLab stores nothing that shows whose a deployment is, so the newest one is noted before it makes its own. If an
- * answer is lost, only a later one of this commit can be its own.
+ * GitLab stores nothing that shows whose a deployment is. So Belay notes the newest deployment before it makes its own;
+ * if the answer is lost, only a later deployment of this commit can be its own.
+ *
  * @returns what to note; `isTaken` is false if it has to be called again
  */
 export async function reportGitlabDeployment(
@@ -68,7 +69,7 @@ export async function reportGitlabDeployment(
   const status = GITLAB_STATUS[report.state];
   const own = 'id' in note ? await read(report, note.id) : await find(report, place, note.after);
   if (own === undefined) return { isTaken: true, note: { id: await make(report, place, status) } };
-  // It refuses to go from a status to the same one.
+  // GitLab refuses to set the same status again.
   if (own.status !== status) await callGitlab(report, 'PUT', `deployments/${own.id}`, { status });
   return { isTaken: true, note: { id: own.id } };
 }
@@ -77,7 +78,7 @@ interface Deployment {
   id: number;
   sha: string;
   status: string;
-  /** A job of GitLab made it. */
+  /** True if a job of GitLab made it. */
   isOfJob: boolean;
 }
 
@@ -88,7 +89,6 @@ async function find(report: RepositoryReport, place: GitlabPlace, after: number)
 
 const PER_PAGE = 100;
 
-/** The newest first. */
 async function list(report: RepositoryReport, { environment }: GitlabPlace): Promise<Deployment[]> {
   const query = new URLSearchParams({ environment, order_by: 'id', sort: 'desc', per_page: String(PER_PAGE) });
   const found: unknown = JSON.parse(await callGitlab(report, 'GET', `deployments?${query.toString()}`));

@@ -1,4 +1,4 @@
-/** Reports to one place how a run stands. Its answer is a value, without address or token. */
+/** Reports the state of a run to one place. Its answer is a value, without the address or token. */
 import { checkToken, secretSource } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import {
@@ -33,21 +33,20 @@ type Notify = NonNullable<Configuration['notify']>;
 type ReportConfig = NonNullable<Notify['reports']>[string];
 
 export interface Reporter {
-  /** Heartbeats that get the start, too. */
+  /** Heartbeats that are also told the start. */
   readonly measured: string[];
   readonly reports: string[];
   send: (message: ReportMessage) => Promise<ReportAnswer>;
 }
 
-/** @returns whether it was taken, or has to be sent once more with a note. Default: it was taken. @throws NotTaken */
+/** @returns nothing if the report was taken, or whether to call again with a note. @throws NotTaken */
 type Tell = (message: ReportMessage) => Promise<void | Sent>;
 type Sent = Awaited<ReturnType<typeof reportGitlabDeployment>>;
 
-/** What a report links to. */
 export interface ReportLinks {
-  /** At Temporal. */
+  /** Returns the page of the run in the Temporal UI. */
   ofRun: (run: RunRef) => string | null;
-  /** Its page, by site id. */
+  /** Returns the address of a site. */
   ofSite: (siteId: string) => string | null;
 }
 
@@ -112,7 +111,7 @@ function answerOf(sent: void | Sent): ReportAnswer {
   return isTaken ? { kind: 'taken', ...noted } : { kind: 'later', message: 'it was read first', afterMs: 0, ...noted };
 }
 
-/** What only a person can change: a token, a name, a commit that is not there. */
+/** Statuses that only a person can fix: a token, a name, or a commit that does not exist. */
 const FOR_PEOPLE = [400, 401, 403, 404, 409, 410, 422];
 
 function answerFor(error: unknown): ReportAnswer {
@@ -124,9 +123,9 @@ function answerFor(error: unknown): ReportAnswer {
   return { kind: 'later', message, afterMs: retryAfterMs ?? null };
 }
 
-/* The call that reports to healthchecks how a run stands. Pure. */
+/* Builds the call that reports the state of a run to healthchecks. Pure. */
 
-/** A log entry does not count as a sign of life: the silence goes on. */
+/** healthchecks does not count a log entry as a sign of life. */
 const PATHS: Record<ReportedState, string> = {
   waiting: '/log',
   begun: '/start',
@@ -137,7 +136,7 @@ const PATHS: Record<ReportedState, string> = {
   refused: '/fail',
 };
 
-/** @param runId a UUID that distinguishes runs that overlap */
+/** @param runId a UUID that tells overlapping runs apart */
 function healthchecksAddress(address: string, state: ReportedState, runId: string): string {
   const url = new URL(address);
   url.pathname = url.pathname.replace(/\/+$/, '') + PATHS[state];
@@ -145,9 +144,9 @@ function healthchecksAddress(address: string, state: ReportedState, runId: strin
   return url.href;
 }
 
-/* What becomes of the commit that a run names: which places of `notify.reports` get it, and whether anything uses it. */
+/* Decides which places of `notify.reports` get the commit of a run, and whether anything uses the commit. */
 
-/** A place knows a commit by its full name only. */
+/** A place knows a commit only by its full name, so other commits are not reported. */
 export const reportsFact: Fact<ReportPlace[]> = {
   ...REPORTS_FACT,
   ask({ request, plan: { commit }, begins }, known) {
@@ -166,7 +165,7 @@ function placesOf(operation: PlannedOperation, { policy, workerInfo }: Known): s
   return policy.reportsFor(operation).filter((name) => known.includes(name));
 }
 
-/** A commit that nothing reads or reports would be dropped without a word, and the run would seem to have proved it. */
+/** If nothing read or reported the commit, it would be ignored silently, and the run would seem to have proved it. */
 function unusedCommit({ input }: WorkflowRequest, known: Known): string | null {
   const asked = input as RunInput | RolloutInput;
   const commit = 'waves' in asked ? asked.options?.commit : asked.commit;

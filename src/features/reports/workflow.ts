@@ -1,4 +1,7 @@
-/** Reports to other places how a run stands: in order, one at a time for each, and to its end, however that comes. */
+/**
+ * Reports the state of a run to other places, in order and one message at a time for each. It also reports the end,
+ * however the run ends.
+ */
 import { ApplicationFailure } from '@temporalio/common';
 import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow';
 import { lockIdOf } from '../../contract/ids.ts';
@@ -13,7 +16,7 @@ const { notify, report: timing } = TIMING;
 
 const stateSignal = defineSignal<[ReportedRun]>(SIGNALS.reported);
 
-/** @returns the names of those that got the end */
+/** @returns the names of the receivers that were told the end */
 export async function report(input: ReportInput): Promise<string[]> {
   refuseOtherInput(input);
   let state = input.state;
@@ -60,7 +63,7 @@ interface Receiver {
   note?: ReportNote | undefined;
 }
 
-/** Each of these gets one message at a time. */
+/** Each of these lists gets one message at a time. */
 function lanesOf({ heartbeat, places, commit }: ReportInput): Receiver[][] {
   const beats: Receiver[][] = heartbeat === null ? [] : [[receiverOfHeartbeat(heartbeat)]];
   const names = commit === null ? [] : [...new Set(places.map((it) => it.report))];
@@ -76,7 +79,7 @@ function lanesOf({ heartbeat, places, commit }: ReportInput): Receiver[][] {
   return [...beats, ...reports];
 }
 
-/** A monitor measures from the start. What waits has not started. */
+/** A monitor measures from the start, so it is told nothing while the run waits. */
 const receiverOfHeartbeat = (name: string): Receiver => ({
   to: { kind: 'heartbeat', name },
   name: `heartbeat ${name}`,
@@ -104,7 +107,10 @@ async function sendAll(input: ReportInput, receivers: Receiver[], state: () => R
 
 const keyOf = ({ state, text }: StateReport): string => `${state}:${text}`;
 
-/** Sends what is true when it is sent: a state that a later one has overtaken is not sent again, and counts anew. */
+/**
+ * Sends the state of the moment. If a newer state overtakes it, the older one is not sent again, and the tries start
+ * anew.
+ */
 async function deliver(
   { workflowId, firstRunId }: ReportInput,
   receiver: Receiver,
@@ -128,7 +134,7 @@ async function deliver(
       return { key: keyOf(last), problem };
     const options = { summary: plainText(problem, 100) };
     const current = last;
-    // Only a receiver's own wish for a pause holds a new state back.
+    // A new state is sent at once, unless the receiver itself asked for a pause.
     if (answer.kind === 'later' && answer.afterMs !== null) await sleep(pauseMs, options);
     else if (await condition(() => isOvertaken(receiver, current, state()), pauseMs, options))
       return { key: keyOf(last), problem };
@@ -148,7 +154,7 @@ function pauseAfter(answer: Exclude<ReportAnswer, { kind: 'taken' }>, count: num
   return Math.min(notify.retryMs * 2 ** Math.min(count - 1, 20), notify.maxRetryMs);
 }
 
-/** A run that was terminated signals nothing, so it is looked at, ever more seldom. */
+/** A run that was terminated sends no signal, so this looks at it, at growing intervals. */
 async function watch(
   { workflowId, firstRunId }: ReportInput,
   state: () => ReportedRun,

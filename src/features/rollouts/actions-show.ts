@@ -1,4 +1,4 @@
-/** Shows a rollout, while a command waits for it and for `status`. */
+/** Shows a rollout while a command waits for it, and for `status`. */
 import { printJson } from '../../process/json-document.ts';
 import type { RolloutResult, TargetResult, RolloutPhase } from './shapes.ts';
 import type { Belay, Rollout, RolloutStatus, Run } from '../../starter.ts';
@@ -26,7 +26,7 @@ import { heldIn, heldText } from '../freezes/text.ts';
 import { targetLabel } from '../../contract/target.ts';
 import { plainText } from '../../contract/safe-text.ts';
 
-/** @param stream for the progress */
+/** @param stream receives the progress */
 export const viewOfRollout = (
   belay: Belay,
   rollout: Rollout,
@@ -53,7 +53,7 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   const isInFlight = result.outcome === null && result.error === null;
   const why = waiting === null ? null : explainRollout(waiting, result.phase).sentence;
   if (options.json === true) printJson({ ...result, waiting, why });
-  // Who watched it has seen each server.
+  // A person who watched the rollout has seen each server.
   else if (options.watch === true) printRolloutEnd(result, false);
   else printRollout(result, false);
   if (options.json !== true && isInFlight) print(`  now: ${why ?? headLine(status)}`);
@@ -63,12 +63,13 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   return isInFlight ? EXIT.stoppedWaiting : exitCodeOfResult(result);
 }
 
-/* Shows a rollout while a command waits for it: a line per finished server, and live lines for the running ones. */
+/*
+ * Shows a rollout while a command waits for it: a line for each finished server, and live lines for the running ones.
+ */
 
-/** How many running servers have a line. */
+/** How many running servers get a line. */
 const MAX_LINES = 20;
 
-/** Shows it until stopped. */
 function followRollout(
   belay: Belay,
   rollout: Rollout,
@@ -77,7 +78,7 @@ function followRollout(
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
   const printed = new Set<string>();
   const runs = new Map<string, Run>();
-  /** Each keeps what it knows until it can change. */
+  /** A handle keeps what it knows until that can change. */
   const runOf = (workflowId: string): Run => {
     const run = runs.get(workflowId) ?? belay.get(workflowId);
     runs.set(workflowId, run);
@@ -100,7 +101,9 @@ function followRollout(
     else if (isNews(newsOf(status))) printTo(stream, head);
   }
 
-  /** Prints each server once, those of earlier attempts included. Only the result lists servers that never started. */
+  /**
+   * Prints each server once, including those of earlier attempts. Servers that never started appear only in the result.
+   */
   function printFinished({ targets }: RolloutResult): void {
     const ended = targets.filter(({ outcome, startedAt }) => outcome !== null && startedAt !== null);
     for (const target of ended.filter(({ serverId }) => !printed.has(serverId))) {
@@ -136,7 +139,7 @@ export function headLine(status: RolloutStatus): string {
   return `${result.phase}: ${countsText(result.servers, result.phase)}${left}${why}`;
 }
 
-/** What makes a new line in a log: people have to see each question, and how many answers it still needs. */
+/** A log gets a new line for each question and for each answer that is still missing, so that people see them. */
 const newsOf = ({ result, waiting, contact }: RolloutStatus): string | null =>
   waiting?.kind === 'approval' ? rolloutSentence(waiting) : (result.phase ?? contact);
 

@@ -1,4 +1,4 @@
-/** What `belay rollout` does: it starts rollouts of a fleet in belay.yaml, shows them and controls them. */
+/** `belay rollout` starts rollouts of a fleet in belay.yaml, shows them and controls them. */
 import { ciFacts } from '../../config/environment/ci-facts.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { printJson } from '../../process/json-document.ts';

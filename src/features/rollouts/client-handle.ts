@@ -32,26 +32,27 @@ import {
 } from '../../client/runs/run-status.ts';
 import { isSameTarget } from '../../contract/target.ts';
 
-/** @throws BelayError, from every call */
+/** Every method throws a BelayError if it fails. */
 export interface Rollout {
   readonly workflowId: string;
   /** Null for the latest attempt. */
   readonly runId: string | null;
-  /** Whether it had been started before. */
+  /** True if this call joined a rollout that had been started before. */
   readonly attached: boolean;
-  /** Where people see it: `ui` is its page in the Temporal UI, or null if the address of the UI is not known. */
+  /**
+   * Where people see the rollout. `ui` is its page in the Temporal UI, or null if the address of the UI is not known.
+   */
   readonly links: Links;
   /** Waits for the result. Throws unless the outcome is `completed`; the error carries the result as `rollout`. */
   result(options?: WaitOptions): Promise<RolloutResult>;
-  /** The current status. */
   status(): Promise<RolloutStatus>;
-  /** Starts no more servers until resumed. Running ones continue. */
+  /** Starts no more servers until the rollout is resumed. Running servers continue. */
   pause(decision: DecisionInput): Promise<void>;
-  /** Starts servers again. With `serverId`, releases that held server. */
+  /** Starts servers again. With `serverId`, releases that held server instead. */
   resume(decision: DecisionInput): Promise<void>;
-  /** Starts no more servers. Running ones finish. */
+  /** Starts no more servers. Running servers finish. */
   abort(decision: DecisionInput): Promise<void>;
-  /** Like `abort`, but without naming an author. False: it had ended, so there was nothing to cancel. */
+  /** Like `abort`, but without an author. Returns false if the rollout had already ended. */
   cancel(): Promise<boolean>;
 }
 
@@ -113,10 +114,10 @@ function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitO
   );
 }
 
-/* The current status of a rollout: its own answer, else what Temporal's records show. */
+/* Returns a rollout's own answer to a query, or what Temporal's records show. */
 
 export interface RolloutStatus {
-  /** While it runs, `outcome` is null and `phase` shows how far it is. */
+  /** While the rollout runs, `outcome` is null and `phase` shows its progress. */
   result: RolloutResult;
   waiting: RolloutWaiting | null;
   contact: Contact;
@@ -146,14 +147,14 @@ export async function rolloutStatus(session: Session, handle: WorkflowHandle): P
   return { result: withLink(session, progress.result), waiting: progress.waiting, contact: 'answers' };
 }
 
-/** Nothing answers before its first workflow task is done, which may take a worker a moment. */
+/** Nothing answers before the first workflow task is done, and a worker may need a moment for that. */
 async function whySilent(session: Session, described: WorkflowExecutionDescription): Promise<Contact> {
   const why = await silence(session, described);
   const isNew = Date.now() - described.startTime.getTime() < TIMING.cli.beginsWithinMs;
   return why === 'silent' && isNew && isBeginning(described) ? 'answers' : why;
 }
 
-/** What Temporal's own record shows of a rollout. */
+/** Knows only what Temporal's own records show. */
 export function knownRollout(described: Omit<WorkflowExecutionInfo, 'raw'>): RolloutResult {
   const { workflowId, runId, memo, startTime, closeTime } = described;
   const { name = null, fleet = null, attempt = 1 } = (memo ?? {}) as Partial<RolloutMemo>;
@@ -197,7 +198,7 @@ async function closedRollout(
   }
 }
 
-/** After a termination, runs in progress continue, and servers that had not started never will. */
+/** After a termination, the runs in progress continue, and servers that had not started never will. */
 function leftBehind(target: TargetResult): TargetResult {
   if (target.outcome !== null) return target;
   const outcome = target.startedAt === null ? 'not_started' : 'unknown';
@@ -205,11 +206,10 @@ function leftBehind(target: TargetResult): TargetResult {
   return { ...target, outcome, deployments };
 }
 
-/* Looks up the run of a server, which goes on if its rollout is terminated or reset. */
+/* Looks up the run of a server, which continues if its rollout is terminated or reset. */
 
 export interface FoundTarget {
   target: TargetResult;
-  /** Whether its run is still in progress. */
   isRunning: boolean;
 }
 

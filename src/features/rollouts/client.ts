@@ -25,26 +25,29 @@ import { targetsInput } from '../../contract/target.ts';
 const DEFAULT_LIMIT = 20;
 
 export interface RolloutFilter {
-  /** Started at or after this time, ISO 8601. */
+  /** Only rollouts started at or after this time, ISO 8601. Default: all. */
   since?: string;
-  /** Default 20. */
+  /** How many rollouts to return. Default: 20. */
   limit?: number;
 }
 
 const ROLLOUT_FILTER: Record<keyof RolloutFilter, true> = { since: true, limit: true };
 
-/** Without a key, it gets a new one. */
+/** A rollout without a key gets a new key. */
 type NewRollout = Omit<RolloutInput, 'key'> & Partial<Pick<RolloutInput, 'key'>>;
 
-/** @throws BelayError, from every call */
+/** Every method throws a BelayError if it fails. */
 export interface Rollouts {
-  /** Starts a rollout, or attaches to the one with the same name and key. */
+  /** Starts a rollout, or attaches to the rollout with the same name and key. */
   start(input: NewRollout): Promise<Rollout>;
-  /** A rollout that was started before. Sends no request until you call a method of it. */
+  /** Returns a handle to a rollout that was started before. It sends nothing until you call one of its methods. */
   get(workflowId: string, runId?: string): Rollout;
-  /** Starts a closed rollout again: measures gates that did not pass, then the servers and sites that are not `completed`. */
+  /**
+   * Starts a closed rollout again. It measures the gates that did not pass, then starts the servers and targets that
+   * are not `completed`.
+   */
   retry(workflowId: string): Promise<Rollout>;
-  /** Newest first, without their targets. */
+  /** Lists rollouts, the newest first, without their targets. */
   list(filter?: RolloutFilter): Promise<RolloutResult[]>;
 }
 
@@ -108,7 +111,7 @@ async function begin(
 }
 
 async function retryRollout(session: Session, workflowId: string): Promise<Rollout> {
-  // Only a worker can report how far a terminated rollout was.
+  // Only a worker knows the progress of a terminated rollout.
   const workers = await requireWorkers(session);
   const handle = session.client.workflow.getHandle(workflowId);
   const { result, contact } = await rolloutStatus(session, handle);
@@ -156,13 +159,13 @@ async function listRollouts(session: Session, filter: RolloutFilter): Promise<Ro
   );
 }
 
-/* The input of a rollout that is retried: what of the last attempt is not completed, wave by wave. Pure. */
+/* Makes the input of a retry: what the last attempt did not complete, wave by wave. Pure. */
 
 /**
- * A wave of which everything is completed is left out, unless its gates have not passed: then it keeps no server, and the
- * retry measures it before it starts a later wave.
+ * Leaves out a completed wave, unless its gates have not passed. Such a wave keeps no server, and the retry measures it
+ * before it starts a later wave.
  *
- * @returns its waves are empty if nothing is left
+ * @returns an input without waves if nothing is left
  */
 export function nextAttempt(
   before: RolloutInput,
@@ -174,7 +177,7 @@ export function nextAttempt(
   const left = targets.filter(({ outcome }) => outcome !== 'completed');
   const isLeft = ({ name, after }: RolloutInput['waves'][number]) =>
     left.some(({ wave }) => wave === name) || (after !== undefined && !passedWaves.includes(name));
-  // A retry is a start: its deadline counts from now.
+  // A retry is a new start, so its deadline counts from now.
   const { deploysUntil } = input;
   const isDone = ({ outcome }: { outcome: unknown }) => outcome === 'completed';
   return {

@@ -1,4 +1,4 @@
-/** `belay rollout`. */
+/** Defines `belay rollout`. */
 import { Command } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import { runOption } from '../../cli/run-options.ts';

@@ -1,4 +1,4 @@
-/** Turns a rollout from belay.yaml into workflow input, server by server. Pure. */
+/** Turns a rollout of belay.yaml into the input of the workflow, server by server. Pure. */
 import { ConfigError } from '../../config/environment/variables.ts';
 import { configFile } from '../../config/environment/environment.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
@@ -10,7 +10,12 @@ import { toRunOptions } from '../../config/file/run-options.ts';
 import { targetsInput } from '../../contract/target.ts';
 import { targetsOn } from '../../config/inventory.ts';
 
-/** @param asked options beside those of the file. @throws ConfigError if the file has no such rollout */
+/**
+ * Returns the input of a rollout that `belay.yaml` defines, without a key.
+ *
+ * @param asked options that override those of the file
+ * @throws ConfigError if the file has no such rollout
+ */
 export function planRollout(
   { fleets = {}, rollouts = {} }: Pick<Configuration, 'fleets' | 'rollouts'>,
   name: string,
@@ -44,14 +49,12 @@ export function dailyDeadline(config: { deploysUntil?: string | undefined; timeZ
   return time === undefined ? {} : { deploysUntil: { time, timeZone } };
 }
 
-/* Divides the servers of a fleet into waves. Pure. */
-
 type WaveConfig = NonNullable<RolloutConfig['waves']>[number];
 
-/** Name of the last wave, with the servers that no wave takes. */
+/** The last wave takes the servers that no other wave takes. */
 export const REMAINING = 'remaining';
 
-/** Keeps the order of the file. A wave may be empty if earlier waves took all its servers. */
+/** Keeps the order of the file. A wave is empty if earlier waves took all of its servers. */
 export function wavesOf({ servers }: FleetConfig, waves: WaveConfig[] = []): RolloutWave[] {
   const all = [...servers].map(([serverId, server]) => ({
     target: { serverId, ...targetsInput(targetsOn(server)) } satisfies RolloutTarget,

@@ -146,7 +146,7 @@ export const cron = z
     }
   });
 
-/** A bare id is that of a site. */
+/** A bare id names a site. */
 const deployed = z.union([
   id.transform(siteTarget),
   z.strictObject({ app: id }).transform(({ app }) => appTarget(app)),
@@ -298,7 +298,7 @@ function checkSchedule(path: Path, schedule: ScheduleConfig, configuration: Conf
   checkDeployed(path, start, configuration, report);
 }
 
-/** Options that have no effect on what the schedule starts. */
+/** Rejects options that have no effect on what the schedule starts. */
 function checkOptions(path: Path, schedule: ScheduleConfig, report: ReportIssue): void {
   const { start } = schedule;
   const stray = RUN_OPTION_KEYS.filter((key) => (schedule as OptionsInFile)[key] !== undefined);

@@ -1,4 +1,4 @@
-/** Handles decisions about a rollout in flight. Each one is recorded with its author and reason. */
+/** Handles decisions about a rollout in flight, and records each with its author and reason. */
 import { ApplicationFailure } from '@temporalio/common';
 import { condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import { HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
@@ -15,19 +15,18 @@ const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume)
 const abortUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort);
 const holdSignal = defineSignal<[ServerHold]>(HOLD_SIGNAL);
 
-/** A rollout from its first moment on. */
+/** The state of a rollout from its first moment on. */
 export interface Beginning {
   /** Null until a worker has checked the request. */
   rollout: RolloutState | null;
-  /** The worker refused the request. */
+  /** True if the worker refused the request. */
   isRefused: boolean;
-  /** Called before the rollout resumes. */
   onResumed: () => void;
 }
 
 /**
- * Call before anything is awaited: Temporal rejects an update without a handler. A decision that arrives before the request is
- * checked waits for that.
+ * Call this before anything is awaited, because Temporal rejects an update without a handler. A decision that arrives
+ * before the request is checked waits for the check.
  */
 export function handleDecisions(beginning: Beginning): void {
   const decidedBy = (refuse: Decide, act: Decide) => async (decision: DecisionInput) => {
@@ -63,7 +62,7 @@ export function handleDecisions(beginning: Beginning): void {
   );
 }
 
-/** Signals wait for their handler. */
+/** Temporal keeps signals until their handler is set. */
 export const handleHolds = (rollout: RolloutState): void =>
   setHandler(holdSignal, (hold) => holdTarget(rollout, hold), {
     description: 'Hold a server because of an event, unless it has started.',
@@ -89,7 +88,7 @@ function resumeRollout(rollout: RolloutState, { by, reason, serverId }: Decision
 
 function refusePause(rollout: RolloutState): void {
   refuseWhenOver(rollout);
-  // A person's pause outlasts the freeze, or the gate without data.
+  // A pause by a person outlasts a freeze or an inconclusive gate.
   if (rollout.result.phase === 'paused' && rollout.thaw === null && !mayHeal(rollout))
     throw refusal('the rollout is already paused');
 }
@@ -116,7 +115,7 @@ function heldTarget({ result: { targets } }: RolloutState, serverId: string | un
   return targets.find((it) => it.serverId === serverId && it.heldByEvent !== null && isPending(it)) ?? null;
 }
 
-/** Whether the rollout paused for held servers, and its wave has none left. */
+/** True if the rollout paused for held servers, and its wave has none left. */
 function isPausedForHeld({ result: { phase, targets, decisions } }: RolloutState): boolean {
   const pause = lastPause(decisions);
   const isForHeld = decisions.some(({ action, by }) => action === 'hold' && by === pause?.by);

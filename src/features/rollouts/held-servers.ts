@@ -1,6 +1,6 @@
 /**
- * Keeps the servers of a rollout from being started in a freeze, or after a restore. In a freeze, the rollout pauses and
- * resumes by itself, or stops. No server counts as a failure because of it.
+ * Keeps the servers of a rollout from starting in a freeze or after a restore. In a freeze, the rollout stops, or
+ * pauses and later resumes by itself. No server counts as failed because of this.
  */
 import type { FrozenBy } from '../freezes/shapes.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -29,7 +29,7 @@ import { expiry, plannedParts, summaryOf } from '../approvals/rules.ts';
 import { ask, concludeUnapproved, refuseUnasked, notifyOfApproval, planOf } from '../approvals/workflow.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 
-/** Waits for freezes if the rollout is to. @returns whether the server may be started: if not, ask for the next step */
+/** Waits for freezes if the rollout is to wait. @returns whether the server may start; if not, ask for the next step */
 async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled: () => boolean): Promise<boolean> {
   const ifFrozen = freezeRule(rollout);
   if (ifFrozen === null) return true;
@@ -49,14 +49,14 @@ async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled
   return step.kind === 'begin' && step.target === target && !isCancelled();
 }
 
-/** Call it after each server: its run may have met a freeze that began later. */
+/** Call this after each server, because its run may have met a freeze that began later. */
 function stopIfFrozen(rollout: RolloutState, { serverId, error }: TargetResult): void {
   const { phase } = rollout.result;
   if (freezeRule(rollout) === null || error?.type !== 'Frozen' || phase === 'stopping') return;
   rollout.stop('freeze', stopped(`server ${serverId}: ${error.message}`));
 }
 
-/** Null in a rollout from before it existed. */
+/** Null in a rollout that began before this option existed. */
 function freezeRule({ input: { options }, plan }: RolloutState): 'fail' | 'wait' | null {
   return plan.ifFrozen === undefined ? null : (options?.ifFrozen ?? plan.ifFrozen);
 }
@@ -83,7 +83,7 @@ const reasonOf = ({ serverId }: TargetResult, by: readonly FrozenBy[]): string =
 
 const stopped = (reason: string): Stop => ({ outcome: 'not_started', type: 'Frozen', reason });
 
-/** `freeze:christmas`: an ad-hoc freeze has such a name already. */
+/** Returns a name such as `freeze:christmas`. The names of ad-hoc freezes already have that form. */
 function authorOf([first]: readonly FrozenBy[]): string {
   const { kind = 'freeze', name = '' } = first ?? {};
   return name.startsWith(`${kind}:`) ? name : `${kind}:${name}`;
@@ -139,11 +139,11 @@ async function askBefore(
   if (answer.rules.length === 0) return null;
   const asked = await askFor(rollout, null, answer.rules, isCancelled);
   if ('approved' in asked) rollout.approved.all = asked;
-  // A person who aborts has decided, and says more than the question that is over.
+  // An abort by a person says more than the question that it ended.
   return 'approved' in asked || rollout.result.phase === 'stopping' || isCancelled() ? null : asked;
 }
 
-/** Asks before the first server of a wave. @returns whether the server may start: if not, ask for the next step */
+/** Asks before the first server of a wave. @returns whether the server may start; if not, ask for the next step */
 async function isServerApproved(
   rollout: RolloutState,
   target: TargetResult,
@@ -151,7 +151,7 @@ async function isServerApproved(
 ): Promise<boolean> {
   const { approved } = rollout;
   const rules = approved.waves.filter(({ wave }) => wave === target.wave).map(({ rule }) => rule);
-  // Also after a reset, which may come before a server that was never started.
+  // A reset may come before a server that was never started, so this asks after a reset, too.
   if (rules.length > 0 && !approved.ofWaves.has(target.wave)) {
     const asked = await askFor(rollout, target.wave, rules, isCancelled);
     if ('approved' in asked) approved.ofWaves.set(target.wave, asked);
@@ -167,13 +167,13 @@ async function isServerApproved(
   return false;
 }
 
-/** Unless a person has aborted or cancelled it meanwhile. */
+/** Does nothing if a person has aborted or cancelled the rollout meanwhile. */
 function stop(rollout: RolloutState, { error }: Conclusion, by: string): void {
   if (rollout.result.phase === 'stopping' || error === null || error.type === 'Cancelled') return;
   rollout.stop(by, { outcome: 'not_started', type: error.type, reason: error.message });
 }
 
-/** What was approved goes with the run of each server, and with it the way of its part to the root hash. */
+/** The run of each server gets the approvals, with the path of its part to the root hash. */
 export const approvedFor = (rollout: RolloutState, { serverId, wave }: TargetResult): Approved[] =>
   partsFor(rollout, wave).flatMap(({ approved, parts, tree }) => {
     const index = parts.findIndex((it) => it.serverId === serverId);
@@ -205,7 +205,7 @@ async function askFor(
     notify: (about, question) => notifyOfApproval(rollout.notify, about, question, parts),
   });
   rollout.asking = null;
-  // A person may have paused or aborted it meanwhile.
+  // A person may have paused or aborted the rollout meanwhile.
   if (result.phase === 'approval') rollout.setPhase(phase);
   else rollout.refresh();
   return end.kind === 'approved' ? { approved: end.approved, parts, tree: treeOf(parts) } : concludeUnapproved(end);
@@ -241,5 +241,5 @@ function planOfRollout(
   );
 }
 
-/** People approve the whole rollout before its first server, or a wave before the first server of that. */
+/** People approve the whole rollout before its first server, or a wave before the first server of that wave. */
 export const approvedServers: BeforeServer = { admit: askBefore, mayBegin: isServerApproved };

@@ -1,4 +1,4 @@
-/** What hangs on a rollout. It asks the members of these lists in their order. */
+/** The hooks of a rollout. It calls the members of each list in order. */
 import type { WorkerInfo } from '../../contract/activities.ts';
 import type { TargetResult } from './shapes.ts';
 import type { Conclusion } from '../../workflows/conclusion.ts';
@@ -7,7 +7,7 @@ import type { RolloutState } from './state.ts';
 type IsCancelled = () => boolean;
 
 interface Admitting {
-  /** By what the worker said. @returns why no server starts, or null */
+  /** Judges what the worker said. @returns why no server may start, or null */
   admit?: (
     rollout: RolloutState,
     facts: WorkerInfo,
@@ -15,22 +15,21 @@ interface Admitting {
   ) => Conclusion | null | Promise<Conclusion | null>;
 }
 
-/** Something that may keep a server from beginning. */
+/** Something that may keep a server from starting. */
 export interface BeforeServer extends Admitting {
-  /** Waits until it may begin. @returns false if the rollout has to decide again what comes next */
+  /** Waits until the server may start. @returns false if the rollout has to decide again what comes next */
   mayBegin: (rollout: RolloutState, target: TargetResult, isCancelled: IsCancelled) => Promise<boolean>;
   /** Called when the run of a server has ended. */
   ended?: (rollout: RolloutState, target: TargetResult) => void;
 }
 
-/** Something that has to pass after a wave, before the next one begins and before the rollout ends. */
+/** Something that has to pass after a wave, before the next wave begins and before the rollout ends. */
 export interface AfterWave extends Admitting {
   isDue: (rollout: RolloutState) => boolean;
-  /** Resolves once the rollout may go on, or once it begins nothing more. */
+  /** Resolves once the rollout may continue, or once it starts nothing more. */
   pass: (rollout: RolloutState, isCancelled: IsCancelled, announcePause: () => void) => Promise<void>;
 }
 
-/** The lists, as features.ts has them. */
 export interface RolloutHooks {
   afterWave: readonly AfterWave[];
   beforeServer: readonly BeforeServer[];

@@ -1,4 +1,4 @@
-/** The rules of a rollout: which server starts next, and how many have failed. Pure. */
+/** Decides which server starts next, and counts failures. Pure. */
 import type { Decision, RolloutInput, RolloutPhase, TargetResult } from './shapes.ts';
 import { isRunning, isPending } from '../../contract/results.ts';
 
@@ -42,7 +42,7 @@ export function openOfWave(targets: readonly TargetResult[]): TargetResult[] {
   return open.filter(({ wave }) => wave === open[0]?.wave);
 }
 
-/** Author of a stop because Temporal's database was restored. */
+/** The author of a stop because of a restore of Temporal's database. */
 export const RESTORED = 'BELAY_EPOCH';
 
 /** The decision that keeps a stopping rollout from starting more servers. */
@@ -50,7 +50,6 @@ export function stopIn(decisions: readonly Decision[]): Decision | undefined {
   return decisions.findLast(({ action }) => action === 'abort' || action === 'stop');
 }
 
-/** The decision that paused it last. */
 export function lastPause(decisions: readonly Decision[]): Decision | undefined {
   return decisions.findLast(({ action }) => action === 'pause');
 }

@@ -1,4 +1,4 @@
-/** A rollout: its input, result and messages. Stored in running histories: add, never rename or remove. */
+/** A rollout: its input, result and messages. Running histories store these shapes: add, never rename or remove. */
 import type { FreezeOverride, Held } from '../freezes/shapes.ts';
 import type { OnGates, WaveAfter } from '../gates/shapes.ts';
 import type { Outcome } from '../../contract/names.ts';
@@ -10,20 +10,20 @@ import type { RolloutWaiting } from '../../contract/waiting.ts';
 /** One server: at most one backup, then its sites and apps. */
 export interface RolloutTarget extends TargetsInput {
   serverId: string;
-  /** What earlier attempts completed. It is not deployed again. */
+  /** Targets that earlier attempts completed. They are not deployed again. */
   completedTargets?: Target[];
 }
 
-/** What a run or rollout is about, server by server. A run may have none. */
+/** Returns the targets of a run or rollout, server by server. A run may have no server. */
 export const partsOf = (input: RunInput | RolloutInput): (TargetsInput & { serverId?: string })[] =>
   'waves' in input ? input.waves.flatMap(({ targets }) => targets) : [input];
 
-/** Starts when the previous wave has finished. */
+/** A wave starts when the previous wave has finished. */
 export interface RolloutWave {
   name: string;
-  /** An approval of the worker's belay.yaml that is asked for before it starts. */
+  /** The approval in the worker's belay.yaml that people have to give before the wave starts. */
   approval?: string;
-  /** What has to pass once all of its servers have ended. */
+  /** What has to pass once all servers of the wave have ended. */
   after?: WaveAfter;
   targets: RolloutTarget[];
 }
@@ -49,34 +49,34 @@ export type RunOptions = Omit<
 export interface RolloutInput {
   /** Identity of the service: URL and `#account`. Default: the service of the worker that executes the rollout. */
   service?: string;
-  /** The epoch that its starter saw at the workers. In another one it starts nothing. */
+  /** The epoch that the starter saw at the workers. In another epoch, the rollout starts nothing. */
   epoch?: string;
   name: string;
   fleet: string;
-  /** Becomes part of the ids of the servers' runs. */
+  /** The key becomes part of the ids of the servers' runs. */
   key: string;
   waves: RolloutWave[];
-  /** Maximum number of servers in progress at once. */
+  /** The maximum number of servers in progress at once. */
   maxAtOnce: number;
-  /** How many servers may end other than `completed`. The next one stops the rollout, or pauses it for a decision. */
+  /** How many servers may end other than `completed`. One more stops the rollout, or pauses it for a decision. */
   maxFailures: number;
   onFailures: 'stop' | 'pause';
-  /** What follows gates that do not pass. */
+  /** What to do about gates that do not pass. */
   onGates?: OnGates;
   options?: RunOptions;
-  /** Start no deployment after this time of day. */
+  /** The time of day after which no deployment starts. */
   deploysUntil?: DailyDeadline;
-  /** Freezes and windows that do not hold its runs back. */
+  /** Freezes and windows that do not hold back its runs. */
   override?: FreezeOverride;
   /** Leaves out the checks of its sites. */
   noCheck?: CheckWaiver;
-  /** Approvals that have to be given before it starts, besides those that the workers' policy asks for. */
+  /** Approvals that people have to give before the rollout starts, besides those that the workers' policy asks for. */
   approval?: string | string[];
-  /** Default 1. Each retry has the next number. */
+  /** The number of this attempt. Each retry adds one. Default: 1. */
   attempt?: number;
   /** The servers that earlier attempts `completed`. They are not started again. */
   previousResults?: TargetResult[];
-  /** Waves whose gates passed, or were let off, in earlier attempts. */
+  /** Waves whose gates passed or were overridden in earlier attempts. */
   passedWaves?: string[];
   heartbeat?: string;
   meta?: Record<string, string>;
@@ -87,7 +87,7 @@ export interface TargetResult {
   wave: string;
   /** Null until the server's run has ended. */
   outcome: Outcome | null;
-  /** The server's run. Null until it is started. */
+  /** The workflow id of the server's run. Null until the run is started. */
   workflowId: string | null;
   backup: Outcome | null;
   deployments: Pick<DeploymentResult, 'target' | 'siteId' | 'outcome'>[];
@@ -99,17 +99,17 @@ export interface TargetResult {
 }
 
 /**
- * `approval`: people are asked. `gate`: a wave bakes, or is measured. `stopping`: running servers finish, and no more are
- * started.
+ * `approval`: the rollout asks people. `gate`: a wave bakes, or its gates are measured. `stopping`: running servers
+ * finish, and no more servers start.
  */
 export type RolloutPhase = 'checking' | 'approval' | 'running' | 'gate' | 'paused' | 'stopping' | 'done';
 
-/** The number of parts with each outcome. Those `running` or `pending` have no outcome yet. */
+/** The number of parts with each outcome. Parts that are `running` or `pending` have no outcome yet. */
 export type OutcomeCounts = Record<Outcome | 'running' | 'pending', number>;
 
 export interface Decision {
   at: string;
-  /** `note`: it changes nothing. */
+  /** A `note` changes nothing. */
   action: 'pause' | 'resume' | 'release' | 'abort' | 'hold' | 'stop' | 'note';
   by: string;
   reason: string;
@@ -120,7 +120,10 @@ export interface RolloutResult {
   schemaVersion: number;
   workflowId: string | null;
   runId: string | null;
-  /** Whether this command or call joined a rollout that another had started. A workflow cannot know, and says false. */
+  /**
+   * Whether this command or call joined a rollout that another one had started. A workflow cannot know this, and says
+   * false.
+   */
   attached: boolean;
   service: string | null;
   name: string | null;
@@ -133,9 +136,9 @@ export interface RolloutResult {
   targets: TargetResult[];
   decisions: Decision[];
   error: RunError | null;
-  /** What it waited for, in order. Absent in results of earlier versions. */
+  /** What the rollout waited for, in order. Absent in results of earlier versions. */
   held: Held[];
-  /** Waves that are followed by gates or a bake and passed them, or were let off. Absent in results of earlier versions. */
+  /** Waves whose bake and gates passed or were overridden. Absent in results of earlier versions. */
   passedWaves: string[];
   meta: Record<string, string> | null;
   links: { ui: string | null };
@@ -148,18 +151,17 @@ export interface RolloutProgress {
   waiting: RolloutWaiting | null;
 }
 
-/** The memo of a rollout. */
 export interface RolloutMemo {
   name: string;
   fleet: string;
   attempt: number;
   /** A hash of the first attempt's input, to check that a key is reused with the same input. */
   request: string;
-  /** The service it is meant for, if its input names one. */
+  /** The service that the rollout is meant for, if its input names one. */
   service?: string;
-  /** Events are sent to the rollouts that include their server. */
+  /** Events are sent only to rollouts that include their server. */
   servers: string[];
-  /** The id of the schedule that started it, if a failure pauses that schedule. */
+  /** The id of the schedule that started the rollout, if a failure pauses that schedule. */
   pausesSchedule?: string;
 }
 
@@ -175,9 +177,9 @@ export interface ServerHold {
   serverId: string;
   /** Workflow id of the event. */
   event: string;
-  /** For people. */
+  /** The reason, for people. */
   reason: string;
-  /** Every identity of the service that the event is of. Absent in older messages. */
+  /** Every identity of the service that sent the event. Absent in older messages. */
   services?: string[];
 }
 

@@ -1,4 +1,4 @@
-/** A rollout's state: its growing result, the decisions about it, and the queries for both. */
+/** The state of a rollout: its growing result, the decisions about it, and the queries for both. */
 import { defineQuery, setCurrentDetails, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { RolloutHooks } from './hooks.ts';
 import { QUERIES, type ErrorType, type Outcome } from '../../contract/names.ts';
@@ -47,48 +47,45 @@ export interface RolloutState {
   readonly result: RolloutResult;
   /** The epoch in which the rollout was admitted. */
   epoch: string | null;
-  /** Whether the namespace has the search attributes; known once the rollout is admitted. */
+  /** True if the namespace has the search attributes. Known once the rollout is admitted. */
   searchAttributes: boolean;
-  /** Where to send notifications; known once the rollout is admitted. */
+  /** Where to send notifications. Known once the rollout is admitted. */
   notify: NotifySettings | null;
-  /** What does not hold its runs back; known once the rollout is admitted. */
+  /** Freezes and windows that an override exempts its runs from. Known once the rollout is admitted. */
   letOff: LetOff[];
-  /** Its waits for freezes. */
   readonly thaws: Thaws;
-  /** How a freeze, a missing approval or a gate stopped it; null if none did. */
+  /** How a freeze, a missing approval or a gate stopped the rollout. Null if none did. */
   stopped: Conclusion | null;
-  /** The freeze that it waits for, or null. */
+  /** The freeze that the rollout waits for, or null. */
   thaw: WaitingForThaw | null;
-  /** What is asked to be approved. */
+  /** The open question for approval, and its answers. */
   readonly approvals: HeardAnswers;
-  /** What it waits for people to approve, or null. */
+  /** The approval that the rollout waits for, or null. */
   asking: WaitingForApproval | null;
-  /** What it has to ask, and what was approved. */
+  /** The approvals that waves still need, and those that people gave. */
   readonly approved: RolloutApprovals;
-  /** What follows its waves. */
   readonly gating: Gating;
   readonly hooks: RolloutHooks;
   next(): Step;
   setPhase(phase: RolloutPhase): void;
   /** Records a decision and applies it. */
   decide(action: Decision['action'], by: string, reason: string): void;
-  /** Records that it starts no more servers, and with what it ends unless a person aborts it as well. */
+  /** Records that the rollout starts no more servers. It ends with `end`, unless a person aborts it as well. */
   stop(by: string, end: Stop): void;
   /** Call it after each change of a target. */
   refresh(): void;
 }
 
-/** The approvals of a rollout. */
 interface RolloutApprovals {
-  /** What has to be asked before a wave. */
+  /** The approvals to ask for before waves. */
   waves: readonly WaveRule[];
-  /** Of the whole rollout; null if none was needed. */
+  /** The approval of the whole rollout. Null if none was needed. */
   all: ApprovedParts | null;
-  /** By name of the wave. */
+  /** Keyed by the name of the wave. */
   ofWaves: Map<string, ApprovedParts>;
 }
 
-/** What was approved, with the parts that its root hash is made of. */
+/** An approval, with the parts that its root hash is made of. */
 export interface ApprovedParts {
   approved: Approved;
   parts: PlannedPart[];
@@ -162,7 +159,7 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: Ro
   return rollout;
 }
 
-/** @param input null if it was rejected */
+/** @param input null if the worker rejected it */
 export function newRolloutResult(input: RolloutInput | null): RolloutResult {
   const { workflowId, runId, startTime } = workflowInfo();
   const targets = [...(input?.previousResults ?? []), ...(input?.waves ?? []).flatMap(resultsOf)];
@@ -210,7 +207,7 @@ function waitingOf({ maxAtOnce }: RolloutInput, { phase, targets, decisions }: R
   return { kind: 'servers', running, pending: 0, maxAtOnce, stopped };
 }
 
-/* What the page of a rollout in the Temporal UI shows about its present. */
+/* Shows the present state of a rollout on its page in the Temporal UI. */
 
 const MAX_SERVERS_SHOWN = 30;
 
@@ -235,7 +232,7 @@ function headingOf({ result: { outcome, phase, error }, waiting }: RolloutProgre
   if (outcome !== null || phase === 'done') return endedHeading({ outcome, error });
   if (waiting === null) return `**${phase}**`;
   const sentence = rolloutSentence(waiting, MARKDOWN.quote, MARKDOWN.command);
-  // That of a paused rollout begins with the phase.
+  // The sentence about a paused rollout already begins with the phase.
   return waiting.kind !== 'servers' ? sentence.replace(/^paused/, '**paused**') : `**${phase}**: ${sentence}`;
 }
 
@@ -245,7 +242,7 @@ function decisionText(decision: RolloutResult['decisions'][number] | undefined):
   return `${action} by ${codeSpan(by)} at ${at}: ${codeSpan(reason)}`;
 }
 
-/** What needs attention comes first. */
+/** Servers that need attention come first. */
 function serversTable({ targets }: RolloutResult): string | null {
   const isHeld = ({ heldByEvent, outcome }: TargetResult) => heldByEvent !== null && outcome === null;
   const ordered = [
@@ -273,7 +270,6 @@ function serverRow(target: TargetResult): string[] {
   ];
 }
 
-/** What a person can do now. */
 function commandsOf({ workflowId, outcome, phase }: RolloutResult): string | null {
   const id = shellWord(workflowId ?? '');
   if (outcome === 'completed') return null;

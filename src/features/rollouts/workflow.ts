@@ -1,5 +1,5 @@
 /**
- * A rollout: one run per server of a fleet, wave by wave with limited concurrency, until too many servers are not
+ * A rollout starts one run per server of a fleet, wave by wave with limited concurrency, until too many servers are not
  * completed. It never interrupts a run.
  */
 import {
@@ -118,7 +118,7 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
   return concludeRollout(rollout, null);
 }
 
-/** Author of a stop or pause because of failures. For a held server, the author is the event. */
+/** The author of a stop or pause because of failures. For a held server, the author is the event. */
 const TOO_MANY = 'maxFailures';
 
 /** Stops the rollout, or pauses it for a decision if `onFailures` is `pause` and servers are pending. */
@@ -143,7 +143,7 @@ function watchFailures(rollout: RolloutState) {
   const { input, result } = rollout;
   let forgiven = 0;
   return {
-    /** Call it after each server. The last one counts too, although nothing is left to stop. */
+    /** Call this after each server. The last server counts too, although nothing is left to stop. */
     check: () => {
       const failures = failuresIn(result.targets) - forgiven;
       if (result.phase === 'running' && failures > input.maxFailures) {
@@ -157,14 +157,14 @@ function watchFailures(rollout: RolloutState) {
   };
 }
 
-/** A resume without a release skips the held servers, if only they keep the next wave from starting. */
+/** A resume without a release skips the held servers, if nothing else keeps the next wave from starting. */
 function skipHeldServers({ result: { targets } }: RolloutState): void {
   const open = openOfWave(targets);
   if (open.some(({ heldByEvent }) => heldByEvent === null)) return;
   for (const target of open.filter(isPending)) skip(target, concludeHeld(target));
 }
 
-/** After a restore, a server that was not started may have been started before. */
+/** After a restore, a server without a start may have been started before. */
 function skip(target: TargetResult, { outcome, error }: Conclusion): void {
   const skipped = outcome === 'unknown' ? outcome : 'not_started';
   target.outcome = skipped;
@@ -190,7 +190,7 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
   }
   const servers = targets.map(({ serverId, outcome, error }) => ({
     outcome,
-    // That of the stop itself is not one of the server.
+    // The error of the stop itself does not belong to a server.
     error:
       error === null || error.message === stopped.error?.message
         ? error
@@ -202,10 +202,10 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
   return { ...conclusion, error: { ...error, message: `${stopped.error.message}; ${error.message}` } };
 }
 
-/** Only a gate ends a rollout with an outcome that is not that of the servers it keeps from starting. */
+/** Only a gate ends a rollout with another outcome than the servers that it keeps from starting. */
 const isOwnOutcome = (stopped: Conclusion | null): boolean => stopped !== null && stopped.outcome !== 'not_started';
 
-/** Whether a run of this attempt may have requested something. The first results are those of earlier attempts. */
+/** True if a run of this attempt may have requested something. The first results belong to earlier attempts. */
 const hasBegun = ({ input, result }: RolloutState): boolean =>
   result.targets
     .slice(input.previousResults?.length ?? 0)
@@ -236,7 +236,7 @@ interface AskedRollout {
   begunMs: number;
   beginning: Beginning;
   plan: RunPlan;
-  /** What the worker that suits it answered. */
+  /** The answer of the worker that checked the rollout. */
   facts: WorkerInfo;
 }
 
@@ -263,7 +263,7 @@ function admitRollout(rollout: RolloutState, { begunMs, plan, facts }: AskedRoll
   );
 }
 
-/* Announces a rollout that ended or waits for a decision. */
+/* Announces a rollout that has ended or waits for a decision. */
 
 /** @param pauses the number of pauses so far if this announces a pause, else null */
 async function announceRollout({ notify, result, input }: RolloutState, pauses: number | null): Promise<void> {

@@ -1,4 +1,4 @@
-/** What `belay schedule` does: it applies and controls the schedules that start runs and rollouts. */
+/** `belay schedule` applies and controls the schedules that start runs and rollouts. */
 import colors from 'picocolors';
 import { configFile } from '../../config/environment/environment.ts';
 import { readConfiguration } from '../../config/load.ts';
@@ -79,7 +79,7 @@ const WORDS = {
 
 const NEXT_SHOWN = 3;
 
-/** ISO 8601. */
+/** @returns ISO 8601 times */
 function nextOf({ calendars, timeZone }: PlannedSchedule['definition']): string[] {
   const times: string[] = [];
   for (const ms of nextFirings(regular(calendars), timeZone, Date.now())) {
@@ -89,7 +89,7 @@ function nextOf({ calendars, timeZone }: PlannedSchedule['definition']): string[
   return times;
 }
 
-/** Without the times that stand in for those that clocks skip. */
+/** Leaves out the times that replace skipped ones when clocks change. */
 const regular = (calendars: PlannedSchedule['definition']['calendars']) =>
   calendars.filter(({ year }) => year === null);
 
@@ -99,7 +99,7 @@ function nextLines({ definition }: PlannedSchedule): string[] {
   return [`  ${scheduleId}: next ${times.join(', ') || 'never'} (${timeZone})`];
 }
 
-/** Only the next day on which clocks skip times of the schedule, because the others are alike. */
+/** Shows only the next day on which clocks skip times of the schedule, because the other days are alike. */
 function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSchedule): string[] {
   const today = new Date().toISOString().slice(0, 10);
   const upcoming = moved.filter(({ date }) => date >= today);
@@ -123,7 +123,7 @@ function collisionOf({ definition }: PlannedSchedule, policy: Policy): Collision
   return { definition, firings: frozenFirings(definition.input, times, policy, Date.now()) };
 }
 
-/** The first of them, because the others are alike. */
+/** Shows only the first firing, because the others are alike. */
 function frozenLines({ definition: { scheduleId, timeZone }, firings }: Collision): string[] {
   const [first] = firings;
   if (first === undefined) return [];
@@ -133,7 +133,7 @@ function frozenLines({ definition: { scheduleId, timeZone }, firings }: Collisio
 
 interface Question {
   scheduleId: string;
-  /** Names of approvals. */
+  /** The names of the approvals. */
   names: string[];
 }
 

@@ -1,4 +1,4 @@
-/** The state of the schedules at Temporal, and of the runs they started last. */
+/** Reads the state of the schedules at Temporal, and of the runs that they started last. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   WorkflowFailedError,
@@ -30,11 +30,11 @@ const LAST_SHOWN = 3;
 export interface ScheduleState {
   scheduleId: string;
   /**
-   * False: Temporal lists the schedule, but does not answer for it. The rest is then from the list, which may lag: `when`
-   * is null, and `skipped` and `missed` are 0.
+   * False if Temporal lists the schedule, but does not answer for it. The other fields then come from the list, which
+   * may lag: `when` is null, and `skipped` and `missed` are 0.
    */
   answered: boolean;
-  /** As written in belay.yaml. */
+  /** The schedule as written in belay.yaml. */
   when: string | null;
   timeZone: string;
   paused: boolean;
@@ -42,25 +42,25 @@ export interface ScheduleState {
   note: string | null;
   /** ISO times of the next firings. */
   next: string[];
-  /** Newest first. */
+  /** The last firings, the newest first. */
   last: Firing[];
-  /** Firings that were skipped because the last run was still in progress. */
+  /** How many firings were skipped because the last run was still in progress. */
   skipped: number;
-  /** Firings that were missed for longer than the catch-up window. */
+  /** How many firings were missed for longer than the catch-up window. */
   missed: number;
 }
 
 export interface Firing {
   firedAt: string;
-  /** Of the run or rollout; null while it is not known. */
+  /** Workflow id of the run or rollout. Null while it is not known. */
   workflowId: string | null;
   /** Null until the run or rollout ends, and again once Temporal has deleted it. */
   outcome: Outcome | null;
-  /** Whether Temporal has deleted it, some time after it closed. */
+  /** True once Temporal has deleted the workflow, some time after it closed. */
   forgotten: boolean;
-  /** Whether the run or rollout of its slot had been started before. */
+  /** True if the run or rollout of its slot had already been started. */
   alreadyStarted: boolean;
-  /** What froze it, if that is why nothing was started. */
+  /** What froze the firing, if a freeze is why nothing was started. */
   frozen: string | null;
 }
 
@@ -166,7 +166,10 @@ export function optionsOf(definition: ScheduleDefinition, taskQueue: string) {
   } satisfies Partial<ScheduleOptions>;
 }
 
-/** A schedule at Temporal, in the form of a definition. `overlap` may be a policy that belay.yaml has no word for. */
+/**
+ * Returns a schedule at Temporal in the form of a definition. `overlap` may be a policy that belay.yaml has no word
+ * for.
+ */
 export function definitionOf(description: ScheduleDescription) {
   const { scheduleId, spec, action, policies, state } = description;
   return {
@@ -266,9 +269,9 @@ function numbered({ start, end, step }: { start: string; end: string; step: numb
   return { start: index(start), end: index(end), step };
 }
 
-/* Describes a schedule, also while Temporal repairs it. */
+/* Describes a schedule, even while Temporal repairs it. */
 
-/** Within the caller's deadline. @throws as `ScheduleHandle.describe` does */
+/** Call this within a deadline. @throws as `ScheduleHandle.describe` does */
 export async function describeSchedule(schedule: {
   describe(): Promise<ScheduleDescription>;
 }): Promise<ScheduleDescription> {
@@ -282,7 +285,10 @@ export async function describeSchedule(schedule: {
   }
 }
 
-/** Temporal keeps a schedule in a workflow, which answers no query until a failed task of it has been repeated. */
+/**
+ * Temporal keeps a schedule in a workflow. After a failed task, that workflow answers no query until the task has been
+ * repeated.
+ */
 function isBeingRepaired(error: unknown): boolean {
   const cause = grpcCause(error);
   return (
@@ -291,7 +297,7 @@ function isBeingRepaired(error: unknown): boolean {
   );
 }
 
-/* Errors of Temporal's schedules, as BelayErrors. */
+/* Turns errors of Temporal's schedules into BelayErrors. */
 
 /** The list lags, so the schedule may have been deleted since. */
 export function unlessGone(error: unknown): null {

@@ -22,7 +22,7 @@ import {
 } from './client-state.ts';
 import { definedFields, isRecord } from '../../contract/plain-object.ts';
 
-/** @throws BelayError, from every call */
+/** Every method throws a BelayError if it fails. */
 export interface Schedules {
   /** Lists the changes to make. @param prune fleets whose undefined schedules are to be deleted */
   plan(definitions: ScheduleDefinition[], prune: string[]): Promise<ScheduleChange[]>;
@@ -30,7 +30,9 @@ export interface Schedules {
   list(): Promise<ScheduleState[]>;
   pause(scheduleId: string, reason: string): Promise<void>;
   resume(scheduleId: string, reason: string): Promise<void>;
-  /** Fires now, even if paused. If the last run is still in progress, `overlap` decides what happens. */
+  /**
+   * Fires the schedule now, even if it is paused. If the last run is still in progress, `overlap` decides what happens.
+   */
   trigger(scheduleId: string): Promise<void>;
   delete(scheduleId: string): Promise<void>;
 }
@@ -75,7 +77,7 @@ export function createSchedules(session: Session): Schedules {
             `${id} was not triggered: its last run is still in progress, and another is already waiting`,
           );
         }
-        // Without the policy, Temporal would start it in parallel with one in progress.
+        // Without the policy, Temporal would start the firing in parallel with one in progress.
         await handle(id).trigger(policies.overlap);
       });
     },
@@ -83,7 +85,7 @@ export function createSchedules(session: Session): Schedules {
   };
 }
 
-/** Each schedule carries the service, so that a worker for another one cannot take up what it starts. */
+/** Each schedule carries the service, so that a worker for another service cannot take what it starts. */
 async function plan(session: Session, definitions: ScheduleDefinition[], prune: string[]): Promise<ScheduleChange[]> {
   const workers = pollerIdentities(await session.workers());
   agreeOnEncryption(session, workers);
@@ -103,13 +105,13 @@ function requireReason(reason: string): string {
   throw new BelayError('Usage', 'the reason is empty: give one');
 }
 
-/* The changes that bring Temporal's schedules to what belay.yaml defines. */
+/* Plans the changes that bring Temporal's schedules to what belay.yaml defines. */
 
 export interface ScheduleChange {
   scheduleId: string;
   /** `unmanaged`: the schedule exists, but belay.yaml does not define it. */
   action: 'create' | 'update' | 'delete' | 'none' | 'unmanaged';
-  /** One line per difference. */
+  /** One line for each difference. */
   differences: string[];
   /** Null for `delete` and `unmanaged`. */
   definition: ScheduleDefinition | null;
@@ -119,7 +121,7 @@ interface WantedSchedules {
   definitions: ScheduleDefinition[];
   /** Fleets whose undefined schedules are to be deleted. */
   prune: string[];
-  /** Null: unknown. */
+  /** Null if the service is unknown. */
   served: ServedService | null;
 }
 
@@ -143,7 +145,7 @@ async function planChanges(
   return [...wanted, ...unwanted];
 }
 
-/** Another file may have a fleet of this name at another service. */
+/** Another belay.yaml may have a fleet of this name at another service. */
 async function isOurs({ client }: Session, scheduleId: string, served: ServedService | null): Promise<boolean> {
   const { input } = definitionOf(await describeSchedule(client.schedule.getHandle(scheduleId)));
   return !isOfOtherService(input, served);
@@ -192,19 +194,17 @@ async function applyChange(
     }));
 }
 
-/** Names the failed schedule and those applied before it. Applying again does the rest. */
+/** Names the schedule that failed and those applied before it. Applying again does the rest. */
 function applyError({ scheduleId }: ScheduleChange, before: ScheduleChange[], error: unknown): BelayError {
   const { type, message } = scheduleError(`apply ${scheduleId}`, error);
   const applied = before
     .filter(({ action }) => action !== 'none' && action !== 'unmanaged')
     .map((change) => change.scheduleId);
   const done = applied.length === 0 ? 'nothing was applied' : `already applied: ${applied.join(', ')}`;
-  // Temporal's server has its own time zones, and no error code for one that it lacks.
+  // Temporal's server has its own time zones, and no error code for a zone that it lacks.
   const isZone = message.includes('unknown time zone');
   return new BelayError(isZone ? 'Usage' : type, `${message}${isZone ? ': use another name for it' : ''}; ${done}`);
 }
-
-/* Lists the differences between two schedules, one per line. Pure. */
 
 const MAX_LENGTH = 60;
 

@@ -1,4 +1,4 @@
-/** `belay schedule`. */
+/** Defines `belay schedule`. */
 import { Command } from 'commander';
 import { parseId } from '../../cli/parse-values.ts';
 import { examples, json, reason, service } from '../../cli/options.ts';

@@ -13,7 +13,7 @@ import { scheduleId } from '../../contract/ids.ts';
 import { movedTimes, type MovedTime } from '../../request/calendar/local-time.ts';
 import { calendarText, timesOf, timesOfDay } from '../../request/calendar/cron-times.ts';
 
-/** How far ahead to plan for days that skip a time; every `apply` extends it. */
+/** How many years to plan ahead for days that skip a time. Every `apply` extends the plan. */
 const YEARS_AHEAD = 10;
 /** A schedule that fires every hour is not adjusted for daylight saving. */
 const HOURS_OF_DAY = 24;
@@ -63,7 +63,9 @@ function planSchedule(name: string, schedule: ScheduleConfig, context: PlanConte
   };
 }
 
-/** As in cron, a fixed time starts once on a day that has it twice. A schedule that fires every hour starts each time. */
+/**
+ * As in cron, a fixed time starts once on a day that has it twice. A schedule that fires every hour starts each time.
+ */
 function slotRule(times: Times[]): Slot {
   const ofDay = [...new Set(times.flatMap(timesOfDay))];
   if (times.some(({ hour }) => hour.length === HOURS_OF_DAY)) return { granularity: 'instant', times: [] };
@@ -82,7 +84,7 @@ function movedCalendar({ time, to }: MovedTime): Calendar {
   };
 }
 
-/** Relies on checkFleets: every rollout, server and site it refers to exists. */
+/** checkFleets has made sure that every rollout, server and site exists. */
 function startOf(
   { start, heartbeat, supersede, ...schedule }: ScheduleConfig,
   { configuration, inventory }: PlanContext,

@@ -1,4 +1,6 @@
-/** A schedule, and what it starts. Stored in Temporal's schedules and in histories: add, never rename or remove. */
+/**
+ * A schedule, and what it starts. Temporal's schedules and histories store these shapes: add, never rename or remove.
+ */
 import type { Outcome, RunType, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
@@ -12,24 +14,28 @@ export interface Times {
   dayOfWeek: number[];
 }
 
-/** Input of the workflow that a schedule starts. It starts the slot's run or rollout once, and ends with its outcome. */
+/**
+ * The input of the workflow that a schedule starts. That workflow starts the run or rollout of its slot once, and ends
+ * with its outcome.
+ */
 export interface ScheduledInput {
   fleet: string;
   schedule: string;
-  /** As written in belay.yaml. */
+  /** The schedule as written in belay.yaml. */
   when: string;
   timeZone: string;
   slot: Slot;
-  /** If no worker picks it up within this time, it starts nothing. */
+  /** A firing starts nothing if no worker picks it up within this time. */
   catchUpMs: number;
-  /** Whether Temporal pauses the schedule once what it started fails. */
+  /** Whether Temporal pauses the schedule when the run or rollout fails. */
   pauseOnFailure?: boolean;
   start: { type: RunType; input: RunInput } | { type: typeof ROLLOUT_TYPE; input: Omit<RolloutInput, 'key'> };
 }
 
 /**
- * What starts at most once: `day`, the one time of a local day; `time`, one of its several times; `instant`, every firing.
- * `times` are those of a day, such as `02:30`. A firing at any other time was triggered by hand.
+ * What starts at most once. `day`: the one time of a local day. `time`: each of several times of a local day.
+ * `instant`: every firing. `times` are the times of a day, such as `02:30`. A firing at any other time was triggered by
+ * hand.
  */
 export interface Slot {
   granularity: 'day' | 'time' | 'instant';
@@ -39,23 +45,23 @@ export interface Slot {
 export interface ScheduledResult {
   /** Id of the run or rollout. */
   workflowId: string;
-  /** Whether an earlier firing of the same slot had already started it. */
+  /** True if an earlier firing of the same slot had already started the run or rollout. */
   alreadyStarted: boolean;
   outcome: Outcome | null;
-  /** What froze it, if that is why nothing was started. */
+  /** What froze the firing, if a freeze is why nothing was started. */
   frozen?: string;
-  /** Whether a newer run took its place before it began. */
+  /** Present if a newer run replaced the run before it began. */
   superseded?: true;
 }
 
 /**
- * Whether what a schedule started ended in a way that fails, and so may pause it. A freeze is planned, and a newer run
- * deploys what the one that it replaced was to deploy.
+ * Whether an end counts as a failure of the schedule, and so may pause it. Freezes are planned, and a newer run deploys
+ * what the replaced run was to deploy.
  */
 export const failsSchedule = (error: { type: string } | null): boolean =>
   error !== null && error.type !== 'Frozen' && error.type !== 'Superseded';
 
-/** Times of a schedule. Those with a year replace times that the clock skips in that year. */
+/** The times of a schedule. Times with a year replace times that the clock skips in that year. */
 export type Calendar = Times & { year: number | null; comment: string };
 
 export interface ScheduleDefinition {

@@ -1,6 +1,7 @@
 /**
- * What a schedule fires. Starts the run or rollout of a slot under an id made from the slot, so that a local time that
- * occurs twice in a night starts one run. Ends the way that run ends, so that the schedule sees overlaps and failures.
+ * The workflow that a schedule fires. It starts the run or rollout of a slot under an id made from the slot, so that a
+ * local time that occurs twice in a night starts one run. It ends as that run ends, so that the schedule sees overlaps
+ * and failures.
  */
 import { ApplicationFailure, defineSearchAttributeKey, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, setCurrentDetails, startChild, workflowInfo } from '@temporalio/workflow';
@@ -29,14 +30,14 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   const { slot, timeZone, fleet, schedule, catchUpMs } = input;
   const { startTime, typedSearchAttributes } = workflowInfo();
   const nominalAt = typedSearchAttributes.get(FIRED_AT) ?? startTime;
-  // The nominal time, because a restored Temporal fires again for times that were handled before.
+  // Uses the nominal time, because a restored Temporal fires again for times that were handled before.
   if (Date.now() - nominalAt.getTime() > catchUpMs) {
     const message = `nothing was started: this firing was planned for ${nominalAt.toISOString()}, over ${durationText(catchUpMs)} ago`;
     throw ApplicationFailure.create({ type: 'NoWorker', message, nonRetryable: true });
   }
   const firedAt = nominalAt.toISOString();
   const facts = await checkStart(input.start);
-  // A slot from before a restore may have been done, and Temporal has forgotten it.
+  // A slot from before a restore may have been done, although Temporal does not know it any more.
   const restored = restoredSince({}, facts, nominalAt.getTime())?.error;
   if (restored !== undefined && restored !== null) throw ApplicationFailure.create({ ...restored, nonRetryable: true });
   const slotKey = await resolveSlot({ slot, timeZone, firedAt }).catch(() => {
@@ -100,7 +101,10 @@ async function startOnce(
 const deadlineAfter = ({ deploysUntil }: Pick<RunInput, 'deploysUntil'>, after: string) =>
   deploysUntil === undefined ? {} : { deploysUntil: { ...deploysUntil, after } };
 
-/** The UI can start this with any input. Without this check Temporal would retry a failing workflow task forever. */
+/**
+ * The UI can start this workflow with any input. Without this check, Temporal would retry a failing workflow task
+ * forever.
+ */
 function refuseOtherInput(input: Partial<ScheduledInput> | null | undefined): void {
   const { slot, timeZone, fleet, schedule, catchUpMs, start } = input ?? {};
   const isSlot = SLOTS.includes(String(slot?.granularity)) && Array.isArray(slot?.times);
@@ -112,9 +116,9 @@ function refuseOtherInput(input: Partial<ScheduledInput> | null | undefined): vo
 
 const SLOTS: readonly string[] = ['day', 'time', 'instant'] satisfies Slot['granularity'][];
 
-/** @returns what the worker that checked it is like */
+/** @returns the facts of the worker that checked the request */
 async function checkStart({ type, input }: ScheduledInput['start']): Promise<WorkerInfo> {
-  // The key of a rollout comes from the slot.
+  // The real key comes from the slot.
   const request = { type, input: type === ROLLOUT_TYPE ? { ...input, key: 'any' } : input };
   const checked = await letWorkerCheck({ request });
   if ('error' in checked) throw inputError(`start: ${checked.error.message}`);

@@ -1,4 +1,4 @@
-/** What `belay check` does: it reads a site and its status once, from here, and starts nothing. */
+/** `belay check` reads a site and its status once from this machine, and starts nothing. */
 import { printJson } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { ConfigError } from '../../config/environment/variables.ts';
@@ -30,7 +30,7 @@ export async function trySiteCheck({ site, commit, json }: CheckOptions): Promis
   process.exitCode = tried.exitCode;
 }
 
-/* One read of a site, as its check makes it after a deployment, with the latest status of the service beside it. */
+/* Reads a site as its check does after a deployment, and reads the latest status of the service. */
 
 const EXITS: Record<ReadKind, number> = {
   good: EXIT.completed,
@@ -43,14 +43,13 @@ const EXITS: Record<ReadKind, number> = {
 
 export interface Tried {
   siteId: string;
-  /** The name of its check. */
   check: string;
   url: string;
   showsCommit: boolean;
   expectedCommit: string | null;
-  /** What the service reports; null if that could not be read. */
+  /** The status that the service reports. Null if it could not be read. */
   latestDeployment: string | null;
-  /** Why not; null if it was read. */
+  /** Why the status could not be read. Null if it was read. */
   latestProblem: string | null;
   read: SiteRead;
   kind: ReadKind;
@@ -73,7 +72,7 @@ async function tryCheck(siteId: string, commit: string | null): Promise<Tried> {
   };
 }
 
-/** A check needs only the page: without a token of the service, that is still read. */
+/** A check needs only the page, so it reads the page even without a token of the service. */
 async function readLatest(siteId: string, configuration: Configuration): Promise<Pick<Reading, 'status' | 'problem'>> {
   try {
     const reader = createTargetReader(requireService(await findServiceConfig()), configuration);

@@ -30,7 +30,7 @@ export function siteChecks(run: RunState): RunCheck {
   const { commit = null, orNewer = false } = plan;
 
   function aimOf(target: Target): CheckAim | undefined {
-    // A watch knows no request after which the site has to be well: it only looks for a commit.
+    // A watch sends no request after which the site has to work. It only looks for a commit.
     if (type === 'watchDeployment' && commit === null) return undefined;
     const known = checks.find(({ siteId }) => !isApp(target) && siteId === target.id);
     return known === undefined || input.noCheck !== undefined ? undefined : { ...known, commit, orNewer };
@@ -50,7 +50,7 @@ export function siteChecks(run: RunState): RunCheck {
   };
 }
 
-/** A worker of a build without checks leaves them out, and nothing that was asked for may pass unchecked. */
+/** A worker of a build without checks leaves them out, but no deployment may pass without its check. */
 export function unlessUnchecked({ outcome, error, check }: DeploymentResult, aim: CheckAim | undefined): Conclusion {
   const isUnchecked = aim !== undefined && outcome === 'completed' && check?.outcome !== 'passed';
   if (!isUnchecked) return { outcome, error };
@@ -63,12 +63,11 @@ export function unlessUnchecked({ outcome, error, check }: DeploymentResult, aim
 
 /* Checks the site of a deployment: what it answers just before the request, and what it shows afterwards. */
 
-/** One check. */
 interface Checking {
   operation: CheckedOperation;
   aim: CheckAim;
   found: CheckResult;
-  /** @param what shown in the UI. @returns null if no worker finished it */
+  /** @param what is shown in the UI. @returns null if no worker finished the read */
   read: (what: string) => Promise<SiteRead | null>;
 }
 
@@ -127,7 +126,7 @@ function watchCommit(
   let goodInARow = 0;
   let isLooking = false;
 
-  /** @returns whether it shows more than before */
+  /** @returns whether the site shows more than before */
   async function readCommit(): Promise<boolean> {
     const before = shown();
     const answer = await read('while its status decides nothing');
@@ -151,7 +150,7 @@ function watchCommit(
   };
 }
 
-/** What the service reports stands, whatever the site shows. */
+/** What the service reports stands, whatever the site shows. The answer of the site only explains it. */
 async function explained({ found, read }: Checking, conclusion: Conclusion): Promise<Conclusion> {
   const answer = conclusion.error === null ? null : await read('for the message');
   if (conclusion.error === null || answer === null) return conclusion;
@@ -162,12 +161,12 @@ async function explained({ found, read }: Checking, conclusion: Conclusion): Pro
   return { ...conclusion, error: { type, message: `${message}; ${text}` } };
 }
 
-/* The reads of a site after the service has reported its deployment as completed. */
+/* Reads a site after the service has reported its deployment as completed. */
 
-/** Reads in a row that no worker finished. */
+/** Gives up after this many reads in a row that no worker finished. */
 const MAX_LOST_IN_A_ROW = 10;
 
-/** @param goodInARow of before: they use up no try */
+/** @param goodInARow good reads from before the verdict; they use up no try */
 async function verifySite(checking: Checking, goodInARow: number): Promise<Conclusion> {
   const { operation, aim, found } = checking;
   operation.setPhase('verify');
@@ -191,7 +190,7 @@ async function verifySite(checking: Checking, goodInARow: number): Promise<Concl
   }
 }
 
-/** @returns null if it was lost, or once cancelled */
+/** @returns null if the read was lost, or once cancelled */
 async function nextRead({ operation, aim, found, read }: Checking, seen: CheckSeen, dueMs: number) {
   const { siteId, name, tries, inARow } = aim;
   const attempt = Math.min(seen.reads + 1, tries);
@@ -205,7 +204,6 @@ async function nextRead({ operation, aim, found, read }: Checking, seen: CheckSe
   return slept === 'cancelled' ? null : unlessCancelled(operation, read(what));
 }
 
-/** Of a timer or a read in the UI. */
 const checkSummary = ({ siteId, name }: Checking['aim'], what: string): string =>
   plainText(`check ${name} of ${siteId}: ${what}`, 100);
 

@@ -1,4 +1,4 @@
-/** `belay check`. */
+/** Defines `belay check`. */
 import { Command, Option } from 'commander';
 import type { CheckOptions } from './actions.ts';
 import { runOption } from '../../cli/run-options.ts';

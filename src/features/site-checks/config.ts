@@ -67,7 +67,6 @@ export type CheckConfig = z.infer<typeof check>;
 
 /* Checks the sites and checks in belay.yaml against each other. */
 
-/** How often and how many times a site is read. */
 export function paceOf(check: Pick<CheckConfig, 'interval' | 'tries' | 'inARow'>) {
   const { interval = CHECK_DEFAULTS.interval, tries = CHECK_DEFAULTS.tries, inARow = CHECK_DEFAULTS.inARow } = check;
   return { interval, tries, inARow };

@@ -1,4 +1,7 @@
-/** Checks that the sites in belay.yaml that have a check can be reached from here: their names and addresses, not the sites. */
+/**
+ * Checks that this machine may reach the sites that have a check. It looks at their names and addresses, and sends no
+ * request.
+ */
 import { readConfiguration } from '../../config/load.ts';
 import { counted } from '../../contract/results.ts';
 import { siteChecksOf } from './worker.ts';

@@ -1,9 +1,9 @@
-/** How its sites would be checked. Workers go by their own belay.yaml, this command by that of its machine. */
+/** Shows how the sites would be checked. Workers read their own belay.yaml; this command reads that of its machine. */
 import { isApp, targetText } from '../../contract/target.ts';
 import { commitText } from '../reports/shapes.ts';
 import type { Part } from '../../cli/planned.ts';
 
-/** A report may be in the file of the workers only. */
+/** Only the workers' file may have a report. */
 const REFUSED = 'unless the workers know a check or a report for it, the run would end with Usage, exit code 2';
 
 export const checksPart: Part = {

@@ -1,19 +1,19 @@
 /**
- * Decides what a site shows after its deployment, compared with what it showed before. Worse than before is failed, and as
- * unreachable as before is unknown. Pure.
+ * Judges what a site shows after its deployment, compared with what it showed before. A site that got worse has failed.
+ * A site that is as unreachable as before is unknown. Pure.
  */
 import type { CheckAim, SiteRead } from './shapes.ts';
 import { commitText } from '../reports/shapes.ts';
 
 /**
- * `old`: all holds, but the commit is that of before. `other`: it is neither that nor the expected one. `no_commit`: it
- * shows none, and did not before.
+ * `old`: the expectations hold, but the commit is still the old one. `other`: the commit is neither the old nor the
+ * expected one. `no_commit`: the site shows no commit, and showed none before.
  */
 export type ReadKind = 'good' | 'bad' | 'old' | 'other' | 'no_commit' | 'nothing';
 
 export interface CheckSeen {
   reads: number;
-  /** The last ones, one after another. */
+  /** How many of the last reads in a row were good. */
   goodInARow: number;
   counts: Readonly<Record<ReadKind, number>>;
   last: { kind: ReadKind; read: SiteRead } | null;
@@ -29,7 +29,7 @@ export const NOTHING_SEEN: CheckSeen = {
 export type CheckVerdict =
   { outcome: 'passed' } | { outcome: 'failed'; message: string } | { outcome: 'unknown'; message: string };
 
-/** Either of them may be abbreviated. */
+/** Either commit may be abbreviated. */
 const isSameCommit = (one: string, other: string): boolean => one.startsWith(other) || other.startsWith(one);
 
 export function kindOf(aim: CheckAim, baseline: SiteRead | null, read: SiteRead): ReadKind {
@@ -53,7 +53,7 @@ export function afterSiteRead(seen: CheckSeen, kind: ReadKind, read: SiteRead): 
   };
 }
 
-/** @returns null if more reads are to be made */
+/** @returns null if more reads are needed */
 export function decideCheck(aim: CheckAim, baseline: SiteRead | null, seen: CheckSeen): CheckVerdict | null {
   if (seen.goodInARow >= aim.inARow) return { outcome: 'passed' };
   if (seen.reads < aim.tries || seen.last === null) return null;
@@ -94,8 +94,8 @@ function whyOf(kind: ReadKind, read: SiteRead): string {
 }
 
 /**
- * What a commit shows that the site did not show just before the request. Only the expected one is ours for certain: a push
- * changes it, too.
+ * Judges a commit that the site did not show just before the request. Only the expected commit proves our deployment,
+ * because a push changes the commit, too.
  */
 export function evidenceOf(aim: CheckAim, baseline: SiteRead | null, read: SiteRead): 'identity' | 'changed' | null {
   const before = baseline?.commit ?? null;

@@ -1,23 +1,23 @@
 /**
- * The check of a site after its deployment: whether it does what belay.yaml expects, and which commit it shows. Stored in
- * histories: add, never rename or remove.
+ * The check of a site after its deployment: whether the site does what belay.yaml expects, and which commit it shows.
+ * Histories store these shapes: add, never rename or remove.
  */
 import type { FactName } from '../../contract/facts.ts';
 
-/** What the worker's belay.yaml says of the check of a site. Recorded when the run begins. */
+/** The check of a site in the worker's belay.yaml, as recorded when the run begins. */
 export interface CheckPlan {
   siteId: string;
-  /** In belay.yaml. */
+  /** The name in belay.yaml. */
   name: string;
   intervalMs: number;
   tries: number;
-  /** Good reads, one after another. */
+  /** How many good reads in a row the check needs. */
   inARow: number;
   /** Whether the check says where the site shows its commit. */
   showsCommit: boolean;
 }
 
-/** Lets a run off the checks of its sites. */
+/** Exempts a run from the checks of its sites. */
 export interface CheckWaiver {
   reason: string;
   /** Who decides. Default: who uses the connection. */
@@ -27,44 +27,43 @@ export interface CheckWaiver {
 export interface SiteReadInput {
   service: string;
   siteId: string;
-  /** The name of the check. */
   check: string;
 }
 
-/** What a site answered. Nothing of its body or headers is in here. */
+/** What a site answered. It contains nothing of the body or the headers, except for what `why` quotes. */
 export interface SiteRead {
-  /** `holds`: all expectations. `fails`: it answered otherwise. `nothing`: it gave no answer. */
+  /** `holds`: all expectations hold. `fails`: the site answered otherwise. `nothing`: the site gave no answer. */
   kind: 'holds' | 'fails' | 'nothing';
   httpStatus: number | null;
-  /** 7 to 64 hex digits in lower case; null if it shows none. */
+  /** 7 to 64 hex digits in lower case. Null if the site shows no commit. */
   commit: string | null;
-  /** Why it does not hold, at most 200 characters; null if it does. */
+  /** Why the expectations do not hold, at most 200 characters. Null if they hold. */
   why: string | null;
 }
 
 /** What the run expects besides the check itself. */
 export interface CheckAim extends CheckPlan {
-  /** 7 to 64 hex digits in lower case; null if any will do. */
+  /** 7 to 64 hex digits in lower case. Null if any commit will do. */
   commit: string | null;
-  /** Whether any commit but the one before will do. */
+  /** True if any commit but the previous one will do. */
   orNewer: boolean;
 }
 
-/** How the check of a deployment ended, or how far it is. */
+/** The progress of a check, or its end. */
 export interface CheckResult {
   name: string;
-  /** Null while it is in progress, and if the deployment did not complete. */
+  /** Null while the check is in progress, and if the deployment did not complete. */
   outcome: 'passed' | 'failed' | 'unknown' | null;
   reads: number;
   goodReads: number;
-  /** What the site answered just before the request; null without a request. */
+  /** What the site answered just before the request. Null without a request. */
   baseline: SiteRead | null;
   last: SiteRead | null;
 }
 
 export const CHECKS_FACT: FactName<{
-  /** Only of a run: the checks of its sites. */
+  /** Workers answer this to runs: the checks of their sites. */
   checks?: CheckPlan[];
-  /** Only of what leaves out the checks of its sites: their names. */
+  /** Workers answer this to runs and rollouts that leave out the checks: the names of those. */
   leftOut?: string[];
 }> = { name: 'checks' };

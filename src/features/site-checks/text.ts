@@ -1,4 +1,4 @@
-/** What the check of a site showed, in a few words. Pure. */
+/** Says in a few words what the check of a site showed. Pure. */
 import type { DeploymentResult, RunResult } from '../../contract/run.ts';
 import type { SiteRead } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -24,20 +24,19 @@ export function checkText(
   ].join(', ');
 }
 
-/** Whether it was deployed, and its check showed no commit. */
+/** True if the site was deployed, but its check showed no commit. */
 export const isUnseen = ({ outcome, check }: Pick<DeploymentResult, 'outcome' | 'check'>): boolean =>
   outcome === 'completed' && (check?.last?.commit ?? null) === null;
 
 const countText = ({ goodReads, reads }: { goodReads: number; reads: number }): string =>
   `${goodReads} of ${counted(reads, 'read')} good`;
 
-/** As it is shown and stored: why it does not hold quotes the site. */
+/** Makes the reason safe to show and store, because it quotes the site. */
 export const plainRead = ({ why, ...read }: SiteRead): SiteRead => ({
   ...read,
   why: why === null ? null : plainText(why),
 });
 
-/** What one read showed. */
 export function readText({ why, httpStatus, commit }: SiteRead): string {
   return `${why ?? `status ${httpStatus}, as expected`}${commit === null ? '' : `, commit ${commitText(commit)}`}`;
 }

@@ -1,4 +1,4 @@
-/** Reads a site for its check. What is expected, and the secrets of the request, are in the worker's belay.yaml only. */
+/** Reads a site for its check. Only the worker's belay.yaml has the expectations and the secrets of the request. */
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { partsOf, type RolloutInput } from '../rollouts/shapes.ts';
 import type { RunInput } from '../../contract/run.ts';
@@ -32,7 +32,10 @@ export const createSiteChecks = ({ served, policy, readSite }: SiteCheckDeps) =>
   },
 });
 
-/** The checks of what a run that begins is to deploy, or the names of those that a run or rollout leaves out. */
+/**
+ * Returns the checks of the sites that a starting run deploys, or the names of the checks that a run or rollout leaves
+ * out.
+ */
 export const checksFact: Fact<NonNullable<(typeof CHECKS_FACT)['type']>> = {
   ...CHECKS_FACT,
   ask({ request: { type, input }, begins }, { policy: { checkOf } }) {
@@ -49,8 +52,6 @@ export const checksFact: Fact<NonNullable<(typeof CHECKS_FACT)['type']>> = {
     return asked.noCheck === undefined ? { checks } : { leftOut: [...new Set(checks.map(({ name }) => name))] };
   },
 };
-
-/* The checks of a policy, ready to be made. */
 
 export interface PolicyCheck {
   plan: CheckPlan;

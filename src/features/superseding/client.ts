@@ -1,4 +1,7 @@
-/** Lets older runs know of a newer one that covers them. Each decides itself. One that is missed meets it at a lock. */
+/**
+ * Tells older runs about a newer run that covers their work. Each run decides for itself. A run we miss meets the newer
+ * one when it asks for the lock.
+ */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import pMap from 'p-map';
@@ -15,7 +18,7 @@ import { isSignalLimitError } from '../../client/transport/grpc-errors.ts';
 const MAX_RUNS = 200;
 const PREFIXES_AT_ONCE = 50;
 
-/** @returns the workflow ids of those that received the signal */
+/** @returns the workflow ids of the runs that received the signal */
 export async function signalRunsBefore(client: Client, newer: NewerRun): Promise<string[]> {
   const prefixes = coveredRunPrefixes(newer.work);
   const found: WorkflowExecutionInfo[] = [];
@@ -31,7 +34,7 @@ export async function signalRunsBefore(client: Client, newer: NewerRun): Promise
   return found.filter((_, index) => notified[index]).map(({ workflowId }) => workflowId);
 }
 
-/** A run that another client started may have no memo, and judges itself. */
+/** A run that another client started may have no memo. It judges for itself. */
 function isCovered({ runId, type, memo }: WorkflowExecutionInfo, newer: NewerRun): boolean {
   const { input } = (memo ?? {}) as Partial<RunMemo>;
   if (runId === newer.runId || type !== newer.work.type) return false;

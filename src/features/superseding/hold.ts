@@ -24,7 +24,7 @@ const supersededSignal = defineSignal<[NewerRun]>(SIGNALS.superseded);
 
 const TYPES = ['backupThenDeploy', 'deployOnly'];
 
-/** @returns null if the run takes no part: a rollout counts on its runs */
+/** @returns null if the run takes no part, as the runs of a rollout, which counts on them */
 function workOf({ type, input, targets, plan, service, cancellation }: RunState): RunWork | null {
   const { parent, startTime } = workflowInfo();
   if (!TYPES.includes(type) || parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return null;
@@ -34,7 +34,7 @@ function workOf({ type, input, targets, plan, service, cancellation }: RunState)
     serverId: input.serverId ?? null,
     targets: [...targets],
     startedAt: startTime.toISOString(),
-    // A run that was reset sends nothing, so it replaces nothing.
+    // A run that was reset sends nothing, so it must replace nothing.
     supersedes: plan.supersede === true && !isAfterReset(),
     hasBegun: cancellation.hasBegun,
   };
@@ -57,15 +57,15 @@ export function supersedingHold(run: RunState): Hold {
     const work = workOf(run);
     if (work === null || !supersedes(newer, { runId: workflowInfo().runId, work })) return;
     if (deployment === null || deployment === 'starting') return supersede(newer);
-    // A deployment in flight decides itself: only it knows whether it has sent its request.
+    // Only the deployment in flight knows whether it has sent its request, so it decides for itself.
     newest = newer;
     await signalSuperseded(deployment, newer);
   });
 
   return {
-    /** Those that wait without a lock, or for another one, are found by a search; the queues of locks do the rest. */
+    /** A search finds the runs that wait without a lock or for another lock. The queues of locks do the rest. */
     async begin(awaitsPeople) {
-      // What no one has approved must replace nothing.
+      // A run that people have not approved must replace nothing.
       if (awaitsPeople || hasReplaced) return null;
       hasReplaced = true;
       const work = workOf(run);
@@ -74,7 +74,7 @@ export function supersedingHold(run: RunState): Hold {
       await signalOlderRuns({ workflowId, runId, work }).catch(() => undefined);
       return null;
     },
-    /** For the holders of locks. */
+    /** Holders of locks get the run's work. */
     carries() {
       const work = workOf(run);
       const short = work === null ? undefined : shortWork(work);
@@ -92,14 +92,14 @@ export function supersedingHold(run: RunState): Hold {
   };
 }
 
-/** Ends a deployment that has not sent its request once a newer run takes the place of its run. */
+/** Ends a deployment that has not sent its request when a newer run replaces its run. */
 export const endForNewerRun = ({ cancellation }: { cancellation: Ending }): void =>
   onNewerRun((newer) => Promise.resolve(cancellation.endInstead(() => concludeSuperseded(newer))));
 
 /**
- * Newer waiters replace older ones in the queue of a lock, and the run that holds the lock.
+ * Newer waiters replace older ones in the queue of a lock, and may replace the run that holds the lock.
  *
- * @param work of the run that holds it. Absent: nothing replaces that
+ * @param work the work of the run that holds the lock; if it is absent, nothing replaces that run
  */
 export function settleForNewerRuns({ work }: { work?: RunWork }): SettleQueue {
   const { parent } = workflowInfo();

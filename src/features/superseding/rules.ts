@@ -1,4 +1,4 @@
-/** Which runs a newer run replaces. A saving and nothing else: correctness stays with the locks. Pure. */
+/** Decides which runs a newer run replaces. This only saves work: the locks alone keep runs correct. Pure. */
 import type { Waiter } from '../../contract/operation.ts';
 import type { NewerRun, RunWork } from './shapes.ts';
 import { isSameTarget, type Target } from '../../contract/target.ts';
@@ -10,7 +10,7 @@ export interface JudgedRun {
   work: RunWork;
 }
 
-/** Whether the newer run does all that the older one is to do, and the older one has not begun. */
+/** True if the newer run does all that the older one is to do, and the older one has not begun. */
 export function supersedes(newer: JudgedRun, older: JudgedRun): boolean {
   return (
     newer.work.supersedes &&
@@ -30,7 +30,7 @@ export const covers = (whole: Part, part: Part): boolean =>
 const includes = (targets: readonly Target[], target: Target): boolean =>
   targets.some((it) => isSameTarget(it, target));
 
-/** The order of their starts, not that in which they asked for a lock: a freeze may turn that round. */
+/** Compares the starts, because a freeze may change the order in which runs ask for a lock. */
 function isYounger(a: JudgedRun, b: JudgedRun): boolean {
   if (a.work.startedAt !== b.work.startedAt) return a.work.startedAt > b.work.startedAt;
   return a.runId > b.runId;
@@ -39,12 +39,12 @@ function isYounger(a: JudgedRun, b: JudgedRun): boolean {
 export interface Settled {
   queue: Waiter[];
   superseded: { older: Waiter; newer: NewerRun }[];
-  /** The waiter that replaces the run that holds the lock, or null. */
   replacesHolder: NewerRun | null;
 }
 
 /**
- * Ends the places of the waiters that a newer one replaces.
+ * Removes the waiters that a newer waiter replaces.
+ *
  * @param holder the run that holds the lock; null if it takes no part
  * @returns a queue in which the newer run has the place of the oldest run that it replaces
  */
@@ -74,10 +74,10 @@ const judged = ({ workflowId, runId, work }: Waiter): NewerRun[] =>
 
 /* What messages between runs say of superseding. */
 
-/** A queue of a thousand waiters stays below Temporal's limit of 2 MB. */
+/** Keeps a queue of a thousand waiters below Temporal's limit of 2 MB. */
 const MAX_WORK_LENGTH = 1_000;
 
-/** What fits into a message; else a run neither replaces others in a queue nor is replaced there. */
+/** A run whose work does not fit into a message neither replaces others in a queue nor is replaced there. */
 export const shortWork = (work: RunWork): RunWork | undefined =>
   JSON.stringify(work).length > MAX_WORK_LENGTH ? undefined : work;
 

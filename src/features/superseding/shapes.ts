@@ -1,27 +1,26 @@
-/** What lets a newer run take the place of older ones. Stored in histories: add, never rename or remove. */
+/** Messages by which a newer run replaces older ones. Histories store these shapes: add, never rename or remove. */
 import type { RunType } from '../../contract/names.ts';
 import type { Target } from '../../contract/target.ts';
 
-/** What a run is to do, and what decides whether a newer one may replace it. */
+/** The work of a run, and what decides whether a newer run may replace it. */
 export interface RunWork {
   type: RunType;
-  /** Null while it is not known. */
+  /** Null while the service is not known. */
   service: string | null;
   serverId: string | null;
   targets: Target[];
   startedAt: string;
-  /** Whether it replaces older runs. */
   supersedes: boolean;
-  /** Whether it may have sent the request of a deployment. */
+  /** True if the run may have sent the request of a deployment. */
   hasBegun: boolean;
 }
 
-/** A run that may take the place of an older one. */
+/** A run that may replace an older one. */
 export interface NewerRun {
   workflowId: string;
   runId: string;
   work: RunWork;
 }
 
-/** The run that took the place of another one. */
+/** The run that replaced another one. */
 export type SupersededBy = Pick<NewerRun, 'workflowId' | 'runId'>;
