@@ -1,17 +1,20 @@
 /**
- * Lets runs begin no faster than this worker can carry them: as often as its reads stay on time. A few may begin at once.
- * The others wait in a task queue of Temporal, so that any worker can admit the next one.
+ * Admits runs no faster than this worker can carry them, which is as long as its reads stay on time. A few runs may
+ * begin at once. The others wait in a task queue of Temporal, so that any worker can admit the next one.
  */
 import { TIMING } from '../contract/timing.ts';
 import { createLeastDifference } from './least-difference.ts';
 
 export interface Admission {
-  /** Takes a place for a run that begins now. @returns false if it has to wait: those that wait go first */
+  /**
+   * Takes a place for a run that begins now. @returns false if the run has to wait, because runs that are already
+   * waiting go first
+   */
   readonly admitsNewcomer: () => boolean;
-  /** Whether the next run that waits may begin. */
+  /** True if the next waiting run may begin. */
   readonly hasPlace: () => boolean;
   readonly takePlace: () => boolean;
-  /** Until there is a place, if no other run takes it before. */
+  /** How long until there is a place, if no other run takes it first. */
   readonly waitMs: () => number;
   /** @param dueMs when a read that is made now was due, by Temporal's clock. @returns how late it is */
   readonly noteRead: (dueMs: number) => number;
@@ -22,18 +25,18 @@ const SECOND = 1_000;
 const AT_ONCE = 10;
 const PER_SECOND = { first: 10, least: 0.5, most: 30 };
 const CHANGE = { slower: 0.7, faster: 1.15 };
-/** What was learned from the last burst says little about a later one. */
+/** The last burst says little about a later one. */
 const FORGET_MS = 60 * SECOND;
 
 export function createAdmission(clockMs: () => number = () => performance.now()): Admission {
   const lateness = createLateness(clockMs);
   let perSecond = PER_SECOND.first;
-  // One is left for those that wait.
+  // One place is left for waiting runs.
   let places = AT_ONCE + 1;
   let wantedMs = -Infinity;
   let [filledMs, changedMs] = [clockMs(), clockMs()];
 
-  /** While runs wait, reads that are late ask for fewer, and punctual ones allow more. */
+  /** While runs wait, late reads lower the rate and punctual reads raise it. */
   function change(nowMs: number): void {
     if (nowMs - changedMs < SECOND) return;
     const isWanted = wantedMs >= changedMs;
@@ -47,7 +50,7 @@ export function createAdmission(clockMs: () => number = () => performance.now())
     else if (lateMs < punctualReadMs) perSecond = Math.min(PER_SECOND.most, perSecond * CHANGE.faster);
   }
 
-  /** @returns whether there are that many places */
+  /** @returns whether there are at least this many places */
   function has(least: number): boolean {
     const nowMs = clockMs();
     change(nowMs);
@@ -74,18 +77,19 @@ export function createAdmission(clockMs: () => number = () => performance.now())
 }
 
 /*
- * How late the reads of this worker are. Temporal's clock says when a read is due, and this worker's when it is made. The
- * difference of a punctual read shows how far the clocks are apart, so the least difference of late counts as none.
+ * Measures how late the reads of this worker are. Temporal's clock says when a read is due, and this worker's clock
+ * when it is made. The difference of a punctual read shows how far the clocks are apart, so the smallest recent
+ * difference counts as punctual.
  */
 
 export interface Lateness {
-  /** Call it when a read is made. @param dueMs when it was due, by Temporal's clock. @returns how late it is */
+  /** Call this when a read is made. @param dueMs when it was due, by Temporal's clock. @returns how late it is */
   note(dueMs: number): number;
-  /** What has been noted since the last call, in ms, sorted. */
+  /** Returns what has been noted since the last call, in ms, sorted. */
   take(): number[];
 }
 
-/** A clock may have been set, so the next read is compared with this one. */
+/** Someone may have set a clock, so the next read is compared with this one. */
 const IMPLAUSIBLE_MS = 60_000;
 
 export function createLateness(clockMs: () => number): Lateness {

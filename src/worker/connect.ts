@@ -1,4 +1,4 @@
-/** Connects a worker to Temporal. While it is connected, changed credentials are taken up. */
+/** Connects a worker to Temporal. While it is connected, it picks up changed credentials. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import {
@@ -16,7 +16,7 @@ import { TIMING } from '../contract/timing.ts';
 import { whyUnreachable } from '../client/transport/why-unreachable.ts';
 
 export interface WorkerConnection extends LiveConnection<NativeConnection> {
-  /** Lets these workers poll through each later connection, too. */
+  /** Moves these workers to each later connection, too. */
   carry(workers: readonly Worker[]): void;
 }
 
@@ -61,11 +61,11 @@ async function open({ connectionOptions }: Access): Promise<Opened<NativeConnect
     const { problem, remedy } = whyUnreachable(error);
     throw new Error(`Temporal at ${connectionOptions.address} ${problem}: ${remedy}`);
   });
-  // A worker that failed holds on to its connection.
+  // A worker that failed keeps its connection in use.
   return { connection, close: () => connection.close().catch(() => undefined) };
 }
 
-/* Tries until a part that a worker needs is there. The worker stays alive meanwhile, and polls nothing. */
+/* Tries until a part that a worker needs is there. Meanwhile, the worker stays alive and polls nothing. */
 
 /** @returns what is ready, or why it is not */
 type Attempt<T> = () => Promise<{ ready: T } | { problem: string }>;

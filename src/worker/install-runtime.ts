@@ -5,17 +5,17 @@ import type { Logger } from '../process/log.ts';
 
 const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** The worker for admission has none on purpose. */
+/** The worker for admission has no workflows on purpose. */
 const EXPECTED = 'No workflows registered, not polling for workflow tasks';
 
-/** Who has the token of a task can complete it. */
+/** Whoever has the token of a task can complete the task. */
 const withoutToken = (meta: object = {}): object => ({ ...meta, taskToken: undefined });
 
 let isInstalled = false;
 
 /**
- * Call it before any other worker API of the SDK. The first logger stays. The SDK gets no shutdown signals: Belay
- * stops the worker itself, because it has to end before the Temporal server and the sandbox do.
+ * Call this before any other worker API of the SDK. Later calls do not replace the logger. The SDK gets no shutdown
+ * signals: Belay stops the worker itself, because the worker has to end before the Temporal server and the sandbox do.
  */
 export function installRuntime(logger: Logger, metrics?: MetricsExporterConfig): void {
   if (isInstalled) return;

@@ -1,19 +1,19 @@
 /**
- * How far two clocks are apart, from what one machine hears of the other. News takes a while to arrive, so the least
- * difference of late is the nearest to the truth.
+ * Estimates how far two clocks are apart, from what one machine hears about the other. News takes a while to arrive, so
+ * the smallest recent difference is the nearest to the truth.
  */
 
 export interface LeastDifference {
-  /** Infinity before the first one, and after a pause. */
+  /** Infinity before the first difference, and after a pause. */
   leastMs(): number;
   note(apartMs: number): void;
   forget(): void;
 }
 
-/** In this time, clocks drift apart by less than what matters. */
+/** In this time, clocks drift apart by less than matters. */
 export const MEMORY_MS = 5 * 60_000;
 
-/** @param clockMs only for how long ago something was noted */
+/** @param clockMs only tells how long ago something was noted */
 export function createLeastDifference(clockMs: () => number): LeastDifference {
   let sinceMs = -Infinity;
   let least = { before: Infinity, now: Infinity };

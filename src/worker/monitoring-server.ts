@@ -37,7 +37,7 @@ export async function serveMonitoring(
   });
   const measure = askAtMost(TIMING.worker.clockMs, () => measureClock(monitoring));
   app.get('/metrics', async (_request, reply) => {
-    // Temporal may take long to answer, so the next scrape shows it.
+    // Temporal may take long to answer, so only the next scrape shows the new value.
     void measure();
     const ofSdk = await sdkMetrics.text().catch(() => '');
     const texts = [await metrics.text(), await ofProcess.metrics(), ofSdk];
@@ -59,9 +59,9 @@ async function measureClock({ metrics, polling }: Monitoring): Promise<void> {
   if (typeof timeMs === 'number') metrics.clockIs((begunMs + Date.now()) / 2 - timeMs);
 }
 
-/* Whether a worker takes work: it runs, and Temporal keeps seeing its polls. */
+/* A worker takes work while it runs and Temporal keeps seeing its polls. */
 
-/** @returns what answers why the worker is not ready, or null */
+/** @returns a function that tells why the worker is not ready, or null */
 export function createReadiness(
   polling: () => PollingWorker | null,
   clockMs: () => number = () => performance.now(),
@@ -81,7 +81,7 @@ export function createReadiness(
   };
 }
 
-/** For whoever reads only the log. @returns a look, of which every fourth one logs that the worker is still not ready */
+/** For people who read only the log. @returns a look, of which every fourth logs that the worker is still not ready */
 export function createReadinessLog(problem: () => Promise<string | null>, log: Pick<Logger, 'info' | 'warn'>) {
   let failed = 0;
   return async (): Promise<void> => {
@@ -93,7 +93,10 @@ export function createReadinessLog(problem: () => Promise<string | null>, log: P
   };
 }
 
-/* The metrics of Temporal's SDK. It serves them itself, so it gets a port on loopback, and the worker passes them on. */
+/*
+ * The metrics of Temporal's SDK. The SDK serves them itself, so it gets a port on loopback, and the worker passes them
+ * on.
+ */
 
 const HOST = '127.0.0.1';
 const TIMEOUT_MS = 2_000;
@@ -101,15 +104,15 @@ const TIMEOUT_MS = 2_000;
 interface SdkMetrics {
   /** For the SDK's runtime. */
   readonly exporter: MetricsExporterConfig;
-  /** In the text format of Prometheus. @throws if the SDK does not answer */
+  /** Returns the text format of Prometheus. @throws if the SDK does not answer */
   text(): Promise<string>;
 }
 
 export async function createSdkMetrics(): Promise<SdkMetrics> {
-  // The SDK cannot choose one itself and report it.
+  // The SDK cannot choose a port itself and report it.
   const address = `${HOST}:${await freePort()}`;
   return {
-    // The names that Temporal's documentation uses: with units and `_total`.
+    // Use the names of Temporal's documentation, with units and `_total`.
     exporter: {
       prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true },
     },

@@ -1,4 +1,4 @@
-/** What a worker reports about itself. It measures always, and serves the figures only where an address is set. */
+/** What a worker reports about itself. It always measures, and serves the figures only if an address is set. */
 import type { Worker, InjectedSinks } from '@temporalio/worker';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { VERSION } from '../process/version.ts';
@@ -16,10 +16,10 @@ import { createCredentialGauges } from '../client/transport/credential-gauges.ts
 import { plainText } from '../contract/safe-text.ts';
 import type { Logger } from '../process/log.ts';
 
-/** A worker that polls, or did. */
+/** A worker that is polling, or was. */
 export interface PollingWorker {
   workers: readonly Pick<Worker, 'getState'>[];
-  /** When Temporal last saw it begin a poll, by Temporal's clock; null if it is not listed. */
+  /** When Temporal last saw the worker begin a poll, by Temporal's clock. Null if Temporal does not list the worker. */
   polledMs: () => Promise<number | null>;
   /** By Temporal's clock. */
   nowMs: () => Promise<number>;
@@ -31,17 +31,17 @@ export interface Monitoring {
   polling: PollingWorker | null;
 }
 
-/** @param buildId null: the worker is not versioned */
+/** @param buildId null if the worker is not versioned */
 export function createMonitoring(buildId: string | null = null): Monitoring {
   return { metrics: createWorkerMetrics({ version: VERSION, buildId }), polling: null };
 }
 
-/* Prometheus metrics of a worker. No id is ever a label: every site would be a series. */
+/* Prometheus metrics of a worker. No id is ever a label, because every site would then be a series. */
 
 interface WorkerMetrics {
   readonly runEnded: (it: RunEnded) => void;
   readonly triggered: (operation: OperationKind, effect: TriggerEffect) => void;
-  /** @param result `answered`, or the kind of the failure. @param lateMs null if it was not due at a time */
+  /** @param result `answered`, or the kind of the failure. @param lateMs null if the read was not due at a time */
   readonly polled: (operation: OperationKind, result: string, lateMs: number | null) => void;
   readonly lockAcquired: (operation: OperationKind, waitedMs: number) => void;
   readonly hintDecided: (operation: OperationKind, afterMs: number) => void;
@@ -49,7 +49,7 @@ interface WorkerMetrics {
   readonly clockIs: (aheadMs: number) => void;
   readonly policyRead: (isGood: boolean) => void;
   readonly credentialsAre: (state: CredentialsState) => void;
-  /** In the text format of Prometheus. */
+  /** Returns the text format of Prometheus. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
 }
@@ -67,14 +67,14 @@ function createWorkerMetrics({ version, buildId }: { version: string; buildId: s
     new Histogram({ name: `belay_${name}`, help, buckets, labelNames, registers });
   const gauge = (name: string, help: string) => {
     const made = new Gauge({ name: `belay_${name}`, help, registers });
-    // Until it is set: zero would be a statement.
+    // Remove the gauge until it is set, because zero would be a statement.
     made.remove();
     return made;
   };
 
   const runs = counter('runs_total', 'Runs and rollouts that ended', 'type', 'outcome', 'error_type');
   const triggers = counter('triggers_total', 'Requests to start an operation, by effect', 'operation', 'effect');
-  // A counter that appears with its first event shows no increase by it.
+  // A counter that first appears with an event does not show that event as an increase.
   for (const operation of OPERATION_KINDS) for (const effect of TRIGGER_EFFECTS) triggers.inc({ operation, effect }, 0);
   const polls = counter('polls_total', 'Reads of a status, by result', 'operation', 'result');
   const lateness = histogram('poll_lateness_seconds', 'How late polls are made', QUICK_S);
@@ -123,7 +123,7 @@ const classOf = (status: number | null): string => (status === null ? 'none' : `
 
 /* Writes what workflows report into the log and the metrics of the worker that executes them. */
 
-/** @param version of this worker, in every line */
+/** @param version of this worker, for every line */
 export function reportSinks(metrics: WorkerMetrics, log: Logger, version: string): InjectedSinks<ReportSinks> {
   return {
     belay: {

@@ -1,13 +1,15 @@
-/** Where the pooled waits of this worker sleep, until it stops. */
+/** The pooled waits of this worker sleep here until it stops. */
 import type { Pool } from '../activities/pooled-wait.ts';
 import { createLeastDifference, MEMORY_MS } from './least-difference.ts';
 
 export interface WorkerPool extends Pool {
-  /** Wakes all waits, so that other workers go on with them. */
+  /** Wakes all waits, so that other workers continue them. */
   leave(): void;
 }
 
-/** @param temporalNowMs asks Temporal for the time: an attempt alone does not tell how late its worker takes it */
+/**
+ * @param temporalNowMs asks Temporal for the time, because an attempt alone does not tell how late its worker takes it
+ */
 export function createPool(
   temporalNowMs: () => Promise<number>,
   clockMs: () => number = () => performance.now(),
@@ -25,7 +27,7 @@ export function createPool(
     askedAtMs = clockMs();
     answered = temporalNowMs().then(
       (temporalMs) => difference.note(clockMs() - temporalMs),
-      // The times of attempts have to do.
+      // Make do with the times of attempts.
       () => undefined,
     );
     return answered;

@@ -1,4 +1,4 @@
-/** One harmless read, so that a wrong URL or token shows up before it spoils a run. */
+/** Makes one harmless read, so that a wrong URL or token shows up before it spoils a run. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PROBE_BACKUP_ID } from '../contract/names.ts';
 import { HostingApiError, type HostingApiClient } from '../hosting-api/index.ts';
@@ -33,11 +33,11 @@ function judge({ httpStatus, isJson, kind, message }: HostingApiError, url: stri
   return { state: 'not_the_service', message: `${url} does not look like the service: ${message}` };
 }
 
-/* Of the client of the service, as the worker and those who check it use it. */
+/* The worker and the checks of the service use these timeouts. */
 
 export const HTTP_TIMEOUTS = { readTimeoutMs: TIMING.read.probeMs, triggerTimeoutMs: TIMING.post.answerMs };
 
-/* Lets a worker rest after its own access to the service failed, and ends the rest with the first answered probe. */
+/* Lets a worker rest after its own access to the service failed. The first answered probe ends the rest. */
 
 export interface WorkerRest extends Rest {
   /** Resolves when the worker does not rest. */

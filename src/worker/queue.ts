@@ -1,4 +1,7 @@
-/** Keeps workers of two services off one task queue: runs of one would be executed, and refused, by the other's. */
+/**
+ * Keeps workers of two services off one task queue. Otherwise, workers of one service would take runs of the other, and
+ * refuse them.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import { workersSeen } from '../client/workers.ts';
@@ -13,14 +16,15 @@ import { pollersOf, type QueuePoller } from '../client/pollers.ts';
 export interface PolledQueue {
   namespace: string;
   taskQueue: string;
-  /** This worker's. */
+  /** The identity of this worker. */
   identity: string;
   served: ServedService;
 }
 
 /**
- * Call it before this worker polls, and again once it is listed: of two that start at the same time, the one that is
- * listed last sees the other and goes. If each sees the other, both go, because neither knows what the other saw.
+ * Call this before this worker polls, and again once it is listed. Of two workers that start at the same time, the one
+ * listed last sees the other and leaves. If each sees the other, both leave, because neither knows what the other saw.
+ *
  * @throws BelayError `Usage`
  */
 export async function refuseOtherService(connection: ConnectionLike, queue: PolledQueue): Promise<void> {
@@ -40,7 +44,9 @@ export async function refuseOtherService(connection: ConnectionLike, queue: Poll
   );
 }
 
-/* Lets `belay doctor` compare the policies of all workers of a queue. A connection that may not poll reports nothing. */
+/*
+ * Lets `belay doctor` compare the policies of all workers of a queue. A connection that may not poll reports nothing.
+ */
 
 interface Announced {
   namespace: string;
@@ -48,7 +54,7 @@ interface Announced {
   identity: string;
 }
 
-/** Reports it again and again until aborted, because Temporal forgets a poll after five minutes. */
+/** Reports the policy again and again until aborted, because Temporal forgets a poll after five minutes. */
 export async function announcePolicy(
   connection: ConnectionLike,
   policy: CurrentPolicy,
@@ -67,9 +73,10 @@ export async function announcePolicy(
 /* Asks Temporal whether it sees this worker poll. A run can start as soon as it does. */
 
 /**
- * Call it when the worker begins to poll.
+ * Call this when the worker begins to poll.
+ *
  * @returns how far this machine's clock is ahead of Temporal's, measured by that first poll. Null if Temporal does not
- * answer in time: then the worker starts without this check.
+ * answer in time; the worker then starts without this check.
  */
 export async function waitUntilPolling(connection: ConnectionLike, queue: PolledQueue): Promise<number | null> {
   const begunMs = Date.now();
@@ -77,7 +84,7 @@ export async function waitUntilPolling(connection: ConnectionLike, queue: Polled
   for (let pauseMs = TIMING.worker.visiblePauseMs; ; pauseMs *= 2) {
     const polled = await ownPoll(connection, queue, deadlineMs).catch(() => null);
     if (polled === null) return null;
-    // It polled at some time since the start.
+    // The poll began at some time since the start.
     if (polled !== undefined) return Math.round((begunMs + Date.now()) / 2 - polled.polledMs);
     await sleep(pauseMs);
   }

@@ -1,4 +1,4 @@
-/** The workers of the SDK that make up a worker of Belay, one for each queue. */
+/** The SDK workers that make up a worker of Belay, one for each queue. */
 import { hostname } from 'node:os';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { definedFields } from '../contract/plain-object.ts';
@@ -30,7 +30,7 @@ export async function createWorkers(
   ];
 }
 
-/* The part of a worker that handles events, on a task queue of its own: no flood of them can delay a POST. */
+/* The part of a worker that handles events. It has its own task queue, so that no flood of events can delay a POST. */
 
 interface EventWorkerOptions extends SharedParts, Pick<WorkerOptions, 'workflowBundle' | 'sinks'> {
   slots?: typeof EVENT_SLOTS;
@@ -52,7 +52,7 @@ function createEventWorker({ taskQueue, activities, slots = EVENT_SLOTS, ...shar
 
 const MAX_POLLS = 5;
 
-/** No other ones: a workflow on this queue, whatever its type, must not reach the service. */
+/** No other activities may run here: a workflow on this queue, whatever its type, must not reach the service. */
 const EVENT_ACTIVITIES = new Set<string>([
   ...(['wakeWaiters', 'holdServer', 'findServersOfBackup', 'findSharedBackup', 'writeBackupRecord'] as const),
   ...(['describeWorker', 'sendNotification'] as const),
@@ -61,7 +61,10 @@ const EVENT_ACTIVITIES = new Set<string>([
 const eventActivities = (all: Activities) =>
   Object.fromEntries(Object.entries(all).filter(([name]) => EVENT_ACTIVITIES.has(name)));
 
-/* The part of a worker that makes pooled waits. Each holds its slot for minutes, so they have a queue of their own. */
+/*
+ * The part of a worker that makes pooled waits. Each wait holds its slot for minutes, so pooled waits have their own
+ * queue.
+ */
 
 interface PoolWorkerOptions extends SharedParts {
   rest: PollingRest;
@@ -83,7 +86,7 @@ function createPoolWorker(options: PoolWorkerOptions): Promise<Worker> {
   });
 }
 
-/* The part of a worker that lets the runs begin that wait for admission. Their queue is theirs alone. */
+/* The part of a worker that admits waiting runs. They have their own queue. */
 
 interface AdmissionWorkerOptions extends SharedParts {
   admission: Admission;
@@ -104,9 +107,9 @@ function createAdmissionWorker(options: AdmissionWorkerOptions): Promise<Worker>
 
 let lastMs = 0;
 
-/** @returns an identity that no other worker has, not even one of this process */
+/** @returns an identity that no other worker has, not even one in this process */
 export function newIdentity(service: string, epoch: string, encrypts = false): string {
-  // Workers of one process differ in their start alone.
+  // Workers of one process differ only in their start time.
   lastMs = Math.max(Date.now(), lastMs + 1);
   return identityText({
     version: VERSION,
@@ -118,11 +121,13 @@ export function newIdentity(service: string, epoch: string, encrypts = false): s
   });
 }
 
-/* The options of a versioned worker: Temporal sends it the runs of its build, and new ones once that is current. */
+/*
+ * The options of a versioned worker. Temporal sends it the runs of its build, and new runs once that build is current.
+ */
 
-/** @param version null: the worker is not versioned */
+/** @param version null if the worker is not versioned */
 export function versioning(version: WorkerVersion | null): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (version === null) return {};
-  // Each workflow states its own behavior; the SDK asks for a default all the same.
+  // Each workflow states its own behavior, but the SDK still requires a default.
   return { workerDeploymentOptions: { version, useWorkerVersioning: true, defaultVersioningBehavior: 'PINNED' } };
 }

@@ -16,22 +16,23 @@ const TYPES = {
 
 type AttributeName = keyof typeof SEARCH_ATTRIBUTES;
 
-/** What a namespace has of them. */
+/** The search attributes that a namespace has. */
 export interface FoundAttributes {
   missing: AttributeName[];
-  /** Whether these credentials may list them. Else a search shows which there are. */
+  /** True if the credentials may list search attributes. Otherwise, searches show which exist. */
   mayList: boolean;
 }
 
-/** Why they are not used. */
+/** Why a worker does not use the search attributes. */
 export interface AttributeProblem {
   message: string;
   remedy: string | null;
 }
 
 /**
- * Without all of them none are used: an unknown one would fail the workflow task.
- * @returns null if all are there now
+ * Uses none of the attributes unless all exist, because an unknown attribute would fail the workflow task.
+ *
+ * @returns null if all of them exist now
  */
 export async function registerSearchAttributes(
   connection: ConnectionLike,
@@ -74,11 +75,14 @@ export async function findAttributes(connection: ConnectionLike, namespace: stri
   }
 }
 
-/** Temporal Cloud serves such calls to no one. */
+/** Temporal Cloud serves such calls to nobody. */
 export const isRefused = (error: unknown): boolean =>
   isDenied(error) || codeOf(grpcCause(error)) === GRPC.unimplemented;
 
-/** What a worker does about them when it starts. @returns whether it uses them, and why not, if it could */
+/**
+ * Prepares the search attributes when a worker starts. @returns whether the worker uses them, and the problem if it
+ * could but does not
+ */
 export async function prepareAttributes(
   mode: SearchAttributeMode,
   connection: ConnectionLike,
@@ -89,9 +93,11 @@ export async function prepareAttributes(
   return { use: problem === null, problem };
 }
 
-/* Which search attributes a namespace has, for credentials that may search but not list them. */
+/* Finds out which search attributes a namespace has, for credentials that may search but not list them. */
 
-/** @throws Error if one of them exists with another type, as far as the namespace shows, or if Temporal cannot be asked */
+/**
+ * @throws Error if one of them exists with another type, as far as the namespace shows, or if Temporal cannot be asked
+ */
 async function attributesMissingInQueries(
   connection: ConnectionLike,
   namespace: string,
@@ -116,7 +122,7 @@ async function attributesMissingInQueries(
   return missing;
 }
 
-/** Databases have fields for each type, and the namespace a name for each field in use. */
+/** Databases have fields for each type, and the namespace has a name for each field in use. */
 async function refuseMistyped(
   connection: ConnectionLike,
   namespace: string,
@@ -130,16 +136,16 @@ async function refuseMistyped(
   }
 }
 
-/** As Temporal calls them: in commands, and as fields of its database, where two digits follow. */
+/** Temporal uses these names in commands, and for fields of its database, where two digits follow. */
 const TYPE_WORDS = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
 
 interface AttributePlace {
   namespace: string;
-  /** Of Temporal. */
+  /** The address of Temporal. */
   address: string;
 }
 
-/** The command that creates search attributes, for a person who may. */
+/** Returns the command that creates search attributes, for a person who is allowed to. */
 export function createCommand(names: readonly AttributeName[], { namespace, address }: AttributePlace): string {
   const types = names.map((name) => [name, TYPE_WORDS[SEARCH_ATTRIBUTES[name]]] as const);
   const where = shellWord(namespace);

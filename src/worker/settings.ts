@@ -11,12 +11,12 @@ export interface SharedParts extends Pick<
   WorkerOptions,
   'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions' | 'interceptors'
 > {
-  /** Of the runs. */
+  /** The task queue of the runs. */
   taskQueue: string;
   activities: Activities;
 }
 
-/** A cached workflow takes 0.35 to 0.55 MB. What is left of the heap is for long histories and everything else. */
+/** A cached workflow takes 0.35 to 0.55 MB. The rest of the heap is for long histories and everything else. */
 const MB_PER_CACHED_WORKFLOW = 0.85;
 const MB_OF_WORKER = 200;
 const LEAST_CACHED_WORKFLOWS = 50;
@@ -27,15 +27,15 @@ function cachedWorkflows(heapMb: number): number {
 
 /** The figures behind these settings are in docs/explanation/measurements.md. */
 export const SETTINGS = {
-  // Beyond the cache, every read replays the history of its run. The SDK would cache half as many.
+  // A workflow outside the cache replays its history for every read. The SDK would cache half as many.
   maxCachedWorkflows: cachedWorkflows(getHeapStatistics().heap_size_limit / 2 ** 20),
   // Tasks on the sticky queue of a killed worker are stuck for this long.
   stickyQueueScheduleToStartTimeout: TIMING.worker.stickyQueueMs,
   // A task with thousands of signals takes seconds. Past this limit the SDK ends the whole process.
   isolateExecutionTimeout: '1 minute',
-  // Lets a POST in progress finish: 8 s for the answer, then the time to record it.
+  // A POST in progress can finish: 8 s for the answer, then the time to record it.
   shutdownGraceTime: TIMING.worker.shutdownGraceMs,
-  // By default the SDK sends one only after 80 % of the timeout, so a late one would be the end of a POST.
+  // By default the SDK sends a heartbeat only after 80 % of the timeout, so one late heartbeat would end a POST.
   maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,
 } as const;
 
@@ -43,7 +43,7 @@ const SLOTS = {
   workflowTask: 250,
   // A replay of thousands of events takes seconds of a processor, and its task has five.
   uncachedWorkflowTask: 8,
-  // A hanging read occupies one for up to 15 s, and triggers need them, too.
+  // A hanging read occupies a slot for up to 15 s, and triggers need slots, too.
   activity: 1_000,
   // A pooled wait is idle most of the time.
   pooledWait: 20_000,
@@ -72,5 +72,5 @@ const activitiesOnly = (activityTaskSlotSupplier: TunerHolder['activityTaskSlotS
   nexusTaskSlotSupplier: fixed(1),
 });
 
-/** Few, so that the runs of the same process keep their share of the processor and of Temporal. */
+/** These are few, so that the runs of the same process keep their share of the processor and of Temporal. */
 export const EVENT_SLOTS = { workflowTasks: 20, activities: 50, cachedWorkflows: 200 };

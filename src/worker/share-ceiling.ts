@@ -9,7 +9,10 @@ import type { Pacer } from '../hosting-api/index.ts';
 import type { Logger } from '../process/log.ts';
 import type { PolledQueue } from './queue.ts';
 
-/** Sets the worker's share until `ended`; at first, all of the ceiling. If Temporal does not answer, it keeps the last one. */
+/**
+ * Sets the worker's share until `ended`. The first share is the whole ceiling. If Temporal does not answer, the worker
+ * keeps its last share.
+ */
 export async function shareCeiling(
   pacer: Pick<Pacer, 'setShare'>,
   ceiling: number | null,
@@ -30,7 +33,7 @@ export async function shareCeiling(
   }
 }
 
-/** @returns how many workers serve the service on this queue, with this one */
+/** @returns how many workers serve the service on this queue, including this one */
 export async function countWorkers(connection: ConnectionLike, queue: PolledQueue): Promise<number> {
   const pollers = await connection.withDeadline(Date.now() + TIMING.lookup.pollersMs, () =>
     pollersOf(connection.workflowService, queue),

@@ -1,4 +1,4 @@
-/** Slots of the SDK under a condition of our own. */
+/** Slots of the SDK under our own conditions. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type {
@@ -11,12 +11,12 @@ import type {
 } from '@temporalio/worker';
 
 interface SlotRule<Permit extends SlotPermit> {
-  /** @returns null if no slot is free for it */
+  /** @returns null if no slot is free for the task */
   take(context: Pick<SlotReserveContext, 'isSticky'>): Permit | null;
   release(permit: Permit): void;
 }
 
-/** While it is closed, no slot is free. */
+/** While the gate is closed, no slot is free. */
 interface Gate {
   isOpen(): boolean;
   whenOpen(ended: AbortSignal): Promise<void>;
@@ -52,7 +52,7 @@ function createSlots<Info extends SlotInfo, Permit extends SlotPermit>(
   };
 }
 
-/* The slots for activities of a worker. While it rests, it asks Temporal for no activity. */
+/* The activity slots of a worker. While the worker rests, it asks Temporal for no activity. */
 
 export interface PollingRest {
   /** Null while the worker does not rest. */
@@ -71,11 +71,12 @@ export function activitySlots(count: number, rest: PollingRest): CustomSlotSuppl
     release: () => void (free += 1),
   };
   const slots = createSlots(rule, { isOpen: () => rest.reason === null, whenOpen: () => rest.whenOver() });
-  // For what the worker scheduled itself: its reads show whether it can read again, and the rest asks only Temporal.
+  // This is for activities that the worker scheduled itself: its reads show whether it can read again, and the rest
+  // concerns only activities from Temporal.
   return { ...slots, tryReserveSlot: () => rule.take() };
 }
 
-/* One slot, free whenever a run may begin. So the worker asks Temporal for the next run only then. */
+/* One slot, which is free whenever a run may begin. So the worker asks Temporal for the next run only then. */
 
 interface Places {
   hasPlace: () => boolean;
@@ -87,7 +88,7 @@ export function admissionSlots(admission: Places, rest: PollingRest): CustomSlot
   let isFree = true;
   const rule = {
     take() {
-      // If it is free, there is a place: the gate has just looked, and the next look comes with the next release.
+      // If the slot is free, there is a place: the gate has just looked, and looks again with the next release.
       if (!isFree || !admission.takePlace()) return null;
       isFree = false;
       return {};
@@ -104,9 +105,9 @@ export function admissionSlots(admission: Places, rest: PollingRest): CustomSlot
 }
 
 /*
- * The slots for workflow tasks of a worker. A task from the common queue belongs to a run that is not in the cache of
- * this worker, and takes as long as the whole history of the run takes to replay. After a restart every task is of this
- * kind: with many at once, each is late for Temporal, which gives it out again.
+ * The workflow task slots of a worker. A task from the common queue belongs to a run that is not in the cache of this
+ * worker, and takes as long as a replay of the run's whole history. After a restart, every task is of this kind. With
+ * many at once, each would be late for Temporal, which would then send it out again.
  */
 
 /** @param uncached how many of all slots are for runs that are not in the cache */

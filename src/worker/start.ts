@@ -47,17 +47,17 @@ export interface WorkerOptions {
   log: Logger;
   /** Default: none. */
   encryption?: Encryption;
-  /** Default: that of the source or build this module is part of. */
+  /** Default: the bundle of the source or build that this module belongs to. */
   workflowBundle?: { codePath: string };
-  /** Default: those in settings.ts. */
+  /** Default: the slots in settings.ts. */
   eventSlots?: typeof EVENT_SLOTS;
-  /** Default: as many runs as its reads allow. */
+  /** Default: admits as many runs as the worker's reads allow. */
   admission?: Admission;
   /** Default: measured, but not served. */
   monitoring?: Monitoring;
   /** Default: not versioned. */
   version?: WorkerVersion | null;
-  /** In force while it runs: what it was configured with may change. */
+  /** The policy in force. It may differ from the configuration that the worker started with. */
   policy: CurrentPolicy;
   /** Default: `register`. */
   searchAttributes?: SearchAttributeMode;
@@ -161,7 +161,7 @@ async function useAttributes({ temporal, searchAttributes, log }: WorkerOptions,
   return use;
 }
 
-/** None that workflows see: those would be part of their code. */
+/** Activity interceptors only; workflow interceptors would be part of the bundle. */
 function interceptors({ tracing, temporal: { namespace } }: WorkerOptions, connection: ConnectionLike) {
   if (tracing === undefined || tracing === null) return {};
   return {
@@ -190,7 +190,7 @@ function servedBy({ baseUrl, account = null }: ServiceConfig, { formerly = [] }:
   };
 }
 
-/** What must be there before a worker polls. */
+/** Waits for everything that a worker needs before it polls. */
 async function connectWhenReady(
   { temporal, log }: WorkerOptions,
   parts: {

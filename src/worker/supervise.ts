@@ -1,4 +1,4 @@
-/** Runs the workers of a process until they are stopped, or one fails. */
+/** Runs the workers of a process until they are stopped, or until one fails. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
 import type { Worker } from '@temporalio/worker';
@@ -15,7 +15,7 @@ import { BelayError } from '../contract/errors.ts';
 export interface RunningWorker {
   /** How far this machine's clock is ahead of Temporal's. Null if Temporal did not answer in time. */
   readonly clockAheadMs: number | null;
-  /** Resolves when the worker has stopped, rejects when it fails. */
+  /** Resolves when the worker has stopped, and rejects when it fails. */
   readonly ended: Promise<void>;
   /** Stops the worker after its requests in progress have finished. */
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ interface Supervised {
   monitoring: Monitoring;
 }
 
-/** Runs the workers. @returns once Temporal lists them */
+/** @returns once Temporal lists the workers */
 export async function supervise(
   workers: readonly Worker[],
   { connection, pool, queue, closing, log, monitoring }: Supervised,
@@ -47,7 +47,7 @@ export async function supervise(
     nowMs: () => serverTimeMs(connection, queue.namespace),
   };
   const clockAheadMs = (await Promise.race([polling, ended])) ?? null;
-  // Of two workers that start at the same time, each sees the other only now.
+  // Two workers that start at the same time see each other only now.
   await refuseOtherService(connection, queue).catch(async (error: unknown) => {
     shutDown(workers);
     await ended;
@@ -72,7 +72,7 @@ export async function supervise(
   };
 }
 
-/** Until the worker stops. */
+/** Logs until the worker stops. */
 async function logReadiness(monitoring: Monitoring, log: Logger, over: AbortSignal): Promise<void> {
   const look = createReadinessLog(
     createReadiness(() => monitoring.polling),
@@ -85,7 +85,7 @@ async function logReadiness(monitoring: Monitoring, log: Logger, over: AbortSign
   }
 }
 
-/** It decides nothing, but people compare the times in logs. */
+/** The difference decides nothing, but people compare the times in logs. */
 function reportClock(aheadMs: number, log: Logger): void {
   if (Math.abs(aheadMs) <= TIMING.doctor.clockToleranceMs) return;
   log.warn({ clockAheadMs: aheadMs }, `${clockDifference("Temporal's", aheadMs)}: synchronize the clocks with NTP`);
@@ -101,8 +101,8 @@ async function runTogether(workers: readonly Worker[]): Promise<void> {
 }
 
 /**
- * If Temporal refuses its polls for a minute, a worker of the SDK fails. Then its `run` ends with an error that hides the
- * reason, or never.
+ * If Temporal refuses its polls for a minute, a worker of the SDK fails. Its `run` then ends with an error that hides
+ * the reason, or never ends.
  */
 async function runToEnd(worker: Worker): Promise<void> {
   const watching = new AbortController();

@@ -1,4 +1,7 @@
-/** A span for every activity: what it was about, how it ended, and what the service answered. Never its input or result. */
+/**
+ * Makes a span for every activity: what it was about, how it ended, and what the service answered. A span never
+ * contains the input or result.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
@@ -10,14 +13,14 @@ import type { SpanFacts, Tracing, SpanAttributes } from '../tracing/tracing.ts';
 import type { OperationKind, ReportSinks } from '../contract/sinks.ts';
 
 interface Current {
-  /** Of the last answer of the service. */
+  /** The status of the service's last answer. */
   status: number | null;
   onAnswer(report: RequestReport): void;
 }
 
 const current = new AsyncLocalStorage<Current>();
 
-/** Call it after each request to the service. */
+/** Call this after each request to the service. */
 export function noteAnswer(report: RequestReport): void {
   const activity = current.getStore();
   if (activity === undefined) return;
@@ -31,7 +34,7 @@ export interface ActivityWorkflow {
   type: string;
 }
 
-/** @param runOf the run id of the run that a workflow is a part of */
+/** @param runOf returns the run id of the run that a workflow belongs to */
 export function activitySpans(
   tracing: Tracing,
   runOf: (workflow: ActivityWorkflow) => Promise<string>,
@@ -91,7 +94,7 @@ const TRIGGERS = ['createBackup', 'triggerDeployment'];
 
 const outcomeOf = ({ activityType }: Info): string => (TRIGGERS.includes(activityType) ? 'accepted' : 'answered');
 
-/* What an activity is about, by the names that the log uses. */
+/* Describes an activity with the names that the log uses. */
 
 const OPERATIONS: Record<string, OperationKind> = {
   createBackup: 'backup',
@@ -102,7 +105,7 @@ const OPERATIONS: Record<string, OperationKind> = {
 
 const isPooled = ({ activityType }: Pick<Info, 'activityType'>): boolean => activityType === 'pollWhileInProgress';
 
-/** What a pooled wait reads. */
+/** Names the read that a pooled wait makes. */
 const readNameOf = (input: unknown): string => ('backupId' in subjectIn(input) ? 'readBackup' : 'readLatestDeployment');
 
 function subjectIn(input: unknown): Record<string, unknown> {
@@ -125,12 +128,15 @@ function attributesOf(info: Info, input: unknown): SpanAttributes {
   };
 }
 
-/* Spans of whole runs and operations, from what workflows report at their ends. No workflow code knows of traces. */
+/*
+ * Makes spans of whole runs and operations from what workflows report at their ends. No workflow code knows about
+ * traces.
+ */
 
 type Sinks = InjectedSinks<ReportSinks>;
 type Reported = Parameters<Sinks['belay']['runEnded']['fn']>[0];
 
-/** @param sinks that get the same reports */
+/** @param sinks receive the same reports */
 export function withWorkflowSpans(tracing: Tracing, sinks: Sinks): Sinks {
   const { operationEnded, runEnded } = sinks.belay;
   const spanOf = ({ workflowId, workflowType, runId, startTime }: Reported) => ({

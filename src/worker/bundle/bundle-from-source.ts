@@ -1,4 +1,7 @@
-/** Bundles the workflows from source, once per state of it: every process of `npm run dev` and the tests shares it. */
+/**
+ * Bundles the workflows from source, once for each state of it. All processes of `npm run dev` and the tests share the
+ * bundle.
+ */
 import { randomUUID, createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
@@ -7,7 +10,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-/** Everything a workflow may import, the packages included, and what is done with it. */
+/** Everything that a workflow may import, including the packages, and the code that bundles it. */
 export const BUNDLED = [
   'src/workflows',
   'src/rules',
@@ -23,7 +26,7 @@ const KEPT_MS = 24 * 3_600_000;
 type BundleOptions = Parameters<typeof bundleWorkflowCode>[0];
 type WebpackConfig = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
 
-/** Two source files, by their absolute paths. The second takes the place of the first, and may itself import it. */
+/** Two source files, by absolute path. The second replaces the first, and may itself import it. */
 export interface Replacement {
   from: string;
   to: string;
@@ -40,7 +43,7 @@ export async function bundleFromSource(replacements: readonly Replacement[] = []
       ...bundleOptions(join(ROOT, 'src/workflows'), 'ts'),
       webpackConfigHook: (config) => withReplacements(config, replacements),
     });
-    // A file saved meanwhile may be in this bundle: it belongs to neither state.
+    // A file that was saved meanwhile may be in this bundle, which then belongs to neither state.
     if (sourceHash(ROOT, sources) !== hash) continue;
     await store(path, code);
     await removeOld();
@@ -70,7 +73,7 @@ async function isCached(path: string): Promise<boolean> {
   );
 }
 
-/** Several bundlings may write the same file: the rename keeps readers from seeing half of it. */
+/** Several processes may write the same file. Renaming keeps readers from seeing half of it. */
 async function store(path: string, code: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   const draft = `${path}.${randomUUID()}`;
@@ -86,9 +89,9 @@ async function removeOld(): Promise<void> {
   }
 }
 
-/* A fingerprint of source files: what is built from them is current while it stays the same. */
+/* Makes a fingerprint of source files. What is built from them is current while the fingerprint stays the same. */
 
-/** @param paths files and folders below `root`; one that does not exist counts as such */
+/** @param paths files and folders below `root`; a path that does not exist changes the hash, too */
 export function sourceHash(root: string, paths: readonly string[]): string {
   const hash = createHash('sha256');
   for (const path of paths) {

@@ -1,6 +1,6 @@
 /**
- * How failures leave workflow code. One bundle serves workers with encryption and without: the text of the bundle sets
- * this variable before any module is loaded, see workflow-source.ts.
+ * Decides how failures leave workflow code. One bundle serves workers with and without encryption: workflow-source.ts
+ * puts this variable into the text of the bundle, so that it is set before any module is loaded.
  */
 import { DefaultFailureConverter } from '@temporalio/common';
 
