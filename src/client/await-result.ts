@@ -52,7 +52,7 @@ export async function awaitResult<R extends Linked>(
     } catch (error) {
       if (error instanceof WorkflowFailedError) throw await awaited.failed(error);
       if (stopped()) throw await awaited.stopped();
-      // A call that is sent again has the API key of its first time, which may have been replaced since.
+      // A repeated call carries the API key of its first attempt, which may have been replaced since.
       const isDeniedNow = wasAllowed && isDenied(error);
       const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error);
       if (!isTemporary) throw toBelayError(error, `wait for ${workflowId}`);
@@ -70,11 +70,11 @@ export async function awaitResult<R extends Linked>(
   }
 }
 
-/** For calls that Temporal answers at once or not at all. */
+/** Use this for calls that Temporal answers at once or not at all. */
 export const soon = <T>(session: Session, what: string, ask: () => Promise<T>): Promise<T> =>
   within(session, TIMING.client.answerMs, what, ask);
 
-/** @returns false if it had ended, so that nothing was cancelled */
+/** @returns false if the workflow had already ended, so that nothing was cancelled */
 export async function cancelOpen(
   handle: WorkflowHandle,
   { status }: Pick<WorkflowExecutionDescription, 'status'>,
@@ -97,7 +97,7 @@ async function poll<R>(
       return (await handle.result()) as R;
     });
   if (signal === undefined) return result();
-  // The SDK never removes its listeners. They go away with the signal of this call, so their number is not a leak.
+  // The SDK never removes its listeners. They go away with the signal of this call, so their number is no leak.
   const ofThisCall = AbortSignal.any([signal]);
   setMaxListeners(0, ofThisCall);
   return client.withAbortSignal(ofThisCall, result);

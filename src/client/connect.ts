@@ -24,44 +24,53 @@ import { startRun, type StartOptions } from './runs/start-run.ts';
 
 export type { ConnectOptions };
 
-/** @throws BelayError, from every call */
+/** Every method throws a BelayError if it fails. */
 export interface Belay extends AsyncDisposable {
-  /** Starts a run, or attaches to the one with the same key. The input determines what the run does. */
+  /** Starts a run, or attaches to the run with the same key. The input determines what the run does. */
   start(input: RunInput, options?: StartOptions): Promise<Run>;
-  /** A run that was started before. Sends no request until you call a method of it. */
+  /** Returns a handle to a run that was started before. It sends nothing until you call one of its methods. */
   get(workflowId: string, runId?: string): Run;
-  /** Running and closed runs, newest first. */
+  /** Lists running and closed runs, the newest first. */
   list(filter?: RunFilter): Promise<RunResult[]>;
-  /** The runs and rollouts in flight, and what they wait for. Sends no request until you call a method of it. */
+  /**
+   * Shows the runs and rollouts in flight, and what they wait for. It sends nothing until you call one of its methods.
+   */
   overview(options?: OverviewOptions): LiveOverview;
   /**
-   * How long backups and deployments took in the last 30 days, and what that suggests. At most one search and 110 reads
-   * in Temporal. No verdict depends on it.
+   * Tells how long backups and deployments took in the last 30 days, and what that suggests. It costs at most one
+   * search and 110 reads in Temporal. No verdict depends on it.
    */
   advise(filter?: AdviceFilter): Promise<OperationAdvice[]>;
-  /** Received events, newest first. */
+  /** Lists received events, the newest first. */
   listEvents(filter?: EventFilter): Promise<ReceivedEvent[]>;
-  /** One received event, with its redacted body and what it caused. */
+  /** Returns one received event, with its redacted body and what it caused. */
   getEvent(workflowId: string): Promise<EventDetails>;
   readonly rollouts: Rollouts;
   readonly schedules: Schedules;
   readonly freezes: Freezes;
   readonly approvals: Approvals;
   readonly receipts: Receipts;
-  /** Which of these locks are held now. The lock of a server is `backup-server:<id>`, of a site `deploy-site:<id>`. */
+  /**
+   * Returns which of these locks are held now. The lock of a server is `backup-server:<id>`, and that of a site
+   * `deploy-site:<id>`.
+   */
   heldLocks(lockIds: readonly string[]): Promise<HeldLock[]>;
-  /** The identity of the service that a start would be for; null if no one names it and no worker polls. */
+  /**
+   * Returns the identity of the service that a start would be for. Null if nothing names a service and no worker polls.
+   */
   findService(): Promise<string | null>;
-  /** Closes the connection. What was started goes on. */
+  /** Closes the connection. What you started continues. */
   close(): Promise<void>;
 }
 
 /**
- * Connects to Temporal, where the workers of Belay take up what you start. Without options, it finds Temporal as the command
- * line does: `TEMPORAL_ADDRESS` or a profile, else the running `belay dev` of this folder, else 127.0.0.1:7233. It needs no
- * token of the service. Call `close` at the end, or declare it with `await using`: the connection keeps the process alive.
+ * Connects to Temporal, where the workers of Belay execute what you start. Without options, it finds Temporal as the
+ * command line does: `TEMPORAL_ADDRESS` or a profile, else the running `belay dev` of this folder, else 127.0.0.1:7233.
+ * It needs no token of the service. Call `close` at the end, or declare it with `await using`, because the connection
+ * keeps the process alive.
  *
- * @throws BelayError of type `TemporalUnreachable` if no server answers, or `Usage` for an option or setting that is wrong
+ * @throws BelayError of type `TemporalUnreachable` if no server answers, or `Usage` for an option or setting that is
+ * wrong
  */
 export async function connect(options: ConnectOptions = {}): Promise<Belay> {
   const { session, close } = await openSession(options);

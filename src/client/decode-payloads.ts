@@ -1,9 +1,9 @@
-/** Reads values in a history, which may be encrypted: nothing else converts raw payloads. */
+/** Reads values in a history, which may be encrypted. Nothing else converts raw payloads. */
 import type { Client } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
 import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
 
-/** The input of a workflow. One call, however long the history is. @param runId default: the latest */
+/** Reads the input of a workflow with one call, however long the history is. @param runId default: the latest */
 export async function inputOf<T>(client: Client, workflowId: string, runId?: string): Promise<T | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
@@ -13,7 +13,7 @@ export async function inputOf<T>(client: Client, workflowId: string, runId?: str
   return decoded<T>(client, history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads);
 }
 
-/** The first of the payloads. */
+/** Reads the first of the payloads. */
 export async function decoded<T>(client: Client, payloads: Payload[] | null | undefined): Promise<T | null> {
   return (await decodeOptionalSinglePayload<T>(client.options.loadedDataConverter, payloads?.[0])) ?? null;
 }

@@ -1,4 +1,4 @@
-/** Finds the service that a starter means, so that the first worker that takes up a run does not decide it. */
+/** Finds the service that a starter means, so that the first worker to take a run does not decide it. */
 import { configuredService } from '../config/configured-service.ts';
 import { BelayError } from '../contract/errors.ts';
 import type { ServedService } from '../contract/service-identity.ts';
@@ -8,7 +8,9 @@ import { orUsage, type Session } from './session.ts';
 import { within } from './within.ts';
 import { pollerIdentities } from './workers.ts';
 
-/** @param workers identities of the queue's workers. @returns null if it is unknown. @throws BelayError `Usage` */
+/**
+ * @param workers identities of the queue's workers. @returns null if the service is unknown. @throws BelayError `Usage`
+ */
 export async function findService(
   session: Pick<Session, 'service' | 'taskQueue'>,
   workers: readonly string[],
@@ -22,7 +24,7 @@ export async function findService(
   return service === null ? null : { service, formerly: configured.formerly };
 }
 
-/** The identity of the service that a start would be for now. @throws BelayError */
+/** Returns the identity of the service that a start would be for now. @throws BelayError */
 export async function findServiceNow(session: Session): Promise<string | null> {
   const served = await within(session, TIMING.client.startMs, 'find the service', async () =>
     findService(session, pollerIdentities(await session.workers())),
@@ -30,7 +32,10 @@ export async function findServiceNow(session: Session): Promise<string | null> {
   return served?.service ?? null;
 }
 
-/** While a service moves, workers poll for its old and its new URL. @throws BelayError `Usage` if they serve several */
+/**
+ * While a service moves, workers poll for its old and its new URL. @throws BelayError `Usage` if the workers serve
+ * several services
+ */
 function servedByAll(
   { taskQueue }: Pick<Session, 'taskQueue'>,
   workers: readonly string[],

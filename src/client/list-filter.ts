@@ -2,7 +2,10 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import type { Session } from './session.ts';
 
-/** The newest workflows, latest start first. Temporal lists the open ones first, then the closed ones by their end. */
+/**
+ * Returns the newest workflows, the latest start first. Temporal lists the open ones first, then the closed ones by
+ * their end.
+ */
 export async function newest({ client }: Session, query: string, limit: number): Promise<WorkflowExecutionInfo[]> {
   const found: WorkflowExecutionInfo[] = [];
   for await (const info of client.workflow.list({ query, pageSize: Math.min(limit, 100) })) {

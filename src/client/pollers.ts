@@ -1,4 +1,4 @@
-/** The pollers of a task queue, as Temporal remembers them. */
+/** Reads the pollers of a task queue, as Temporal remembers them. */
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import type { WorkflowService } from '@temporalio/client';
@@ -12,25 +12,27 @@ export interface QueuePoller {
   identity: string;
   /** By Temporal's clock. */
   polledMs: number;
-  /** Null: it is not versioned. */
+  /** Null if the poller is not versioned. */
   version: WorkerVersion | null;
 }
 
-/** Who polls a queue, and which of their versions get new runs. */
 export interface QueueState {
   pollers: QueuePoller[];
-  /** Null: those that are not versioned. With a second one, new runs are divided among both. */
+  /**
+   * The versions that get new runs. Null stands for unversioned workers. If there are two, new runs are divided between
+   * them.
+   */
   current: (WorkerVersion | null)[];
 }
 
 interface PolledQueue {
   namespace: string;
   taskQueue: string;
-  /** Default: that of workflow tasks. */
+  /** Default: the queue of workflow tasks. */
   type?: proto.temporal.api.enums.v1.TaskQueueType;
 }
 
-/** Whether they still poll or not. */
+/** Includes pollers that have stopped. */
 export async function pollersOf(...asked: Parameters<typeof queueState>): Promise<QueuePoller[]> {
   return (await queueState(...asked)).pollers;
 }
@@ -60,15 +62,16 @@ export async function queueState(
 
 type SentVersion = { deploymentName?: string | null; buildId?: string | null } | null | undefined;
 
-/** Temporal leaves out what is not versioned. */
+/** Temporal leaves the version out if there is none. */
 export function toVersion(sent: SentVersion): WorkerVersion | null {
   const { deploymentName, buildId } = sent ?? {};
   return typeof deploymentName === 'string' && typeof buildId === 'string' ? { deploymentName, buildId } : null;
 }
 
 /**
- * Those that polled within one long poll of the latest, because the clock of this machine may differ
- * from Temporal's.
+ * Returns the pollers that polled within one long poll of the latest, because the clock of this machine may differ from
+ * Temporal's.
+ *
  * @param nowMs by Temporal's clock, if it is known
  */
 export function latelyPolling<P extends Pick<QueuePoller, 'polledMs'>>(pollers: readonly P[], nowMs = -Infinity): P[] {

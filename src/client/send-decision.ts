@@ -1,4 +1,4 @@
-/** Sends what a person decided about a run or rollout, and waits until a worker has taken it. */
+/** Sends a person's decision about a run or rollout, and waits until a worker has taken it. */
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import { BelayError } from '../contract/errors.ts';
 import { soon } from './await-result.ts';
@@ -7,17 +7,17 @@ import { requireWorkers } from './workers.ts';
 import type { Session } from './session.ts';
 
 export interface SentDecision {
-  /** The update's name: for people, what is decided. */
+  /** The name of the update, which also names the decision in messages. */
   name: string;
   handle: WorkflowHandle;
   payload: object;
-  /** @throws BelayError if nothing can be decided there */
+  /** @throws BelayError if there is nothing to decide */
   check: () => Promise<void>;
-  /** The command that shows whether a worker took it later. */
+  /** The command that shows whether a worker took the decision later. */
   lookAgain: string;
 }
 
-/** @throws BelayError `Usage` if it is refused, `NoWorker` if no worker took it */
+/** @throws BelayError `Usage` if the decision is refused, `NoWorker` if no worker took it */
 export function sendDecision(session: Session, decision: SentDecision): Promise<void> {
   const { name, handle, payload, check, lookAgain } = decision;
   const what = `${name} ${handle.workflowId}`;

@@ -6,14 +6,14 @@ import { TIMING } from '../contract/timing.ts';
 import { pollersOf } from './pollers.ts';
 
 const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
-/** One for everybody, because each queue leaves a record in Temporal's database. */
+/** All clients share one queue, because each queue leaves a record in Temporal's database. */
 const TASK_QUEUE = 'belay-clock';
 
 let polls = 0;
 
 /**
- * @param meanwhile something else that is asked: it takes as long as Temporal needs to begin the poll
- * @throws if Temporal does not answer, or lets this client not poll
+ * @param meanwhile another question to Temporal, which takes as long as Temporal needs to begin the poll
+ * @throws if Temporal does not answer, or does not allow this client to poll
  */
 export async function serverTimeMs(
   connection: ConnectionLike,
@@ -24,7 +24,7 @@ export async function serverTimeMs(
   const polling = new AbortController();
   const { signal } = polling;
   const ended = pollOnce(connection, { namespace, taskQueue: TASK_QUEUE, identity, signal });
-  // Temporal may put off a call that it limits for longer than that.
+  // Temporal may delay a call that it limits for longer than this.
   const late = sleep(TIMING.client.serverTimeMs, undefined, { signal, ref: false });
   const seen = meanwhile.then(() => seenMs(connection, namespace, identity));
   try {
@@ -63,11 +63,10 @@ interface EmptyQueue {
   namespace: string;
   taskQueue: string;
   identity: string;
-  /** Ends the poll. */
   signal: AbortSignal;
 }
 
-/** Resolves when Temporal ends the poll. @throws if Temporal does not answer, or lets this client not poll */
+/** Resolves when Temporal ends the poll. @throws if Temporal does not answer, or does not allow this client to poll */
 export async function pollOnce(
   connection: ConnectionLike,
   { namespace, taskQueue, identity, signal }: EmptyQueue,

@@ -20,17 +20,16 @@ export interface Session {
   taskQueue: string;
   /** Whether the client encrypts what it gives to Temporal. */
   encrypts: boolean;
-  /** Whether what the client starts gets search attributes. */
+  /** Whether the client gives search attributes to what it starts. */
   setsAttributes: boolean;
-  /** Those that poll the task queue. */
   workers: SeenWorkers;
-  /** Base URL of the Temporal UI; null if it is not configured. */
+  /** Base URL of the Temporal UI. Null if it is not configured. */
   uiUrl: string | null;
-  /** The identity of the service that the caller named; null: find it. */
+  /** The identity of the service that the caller named. Null if the client has to find it. */
   service: string | null;
-  /** Who starts what this session starts. */
+  /** The name that this session gives as the starter of what it starts. */
   by: string;
-  /** Null: no traces are exported. */
+  /** Null if no traces are exported. */
   tracing: Tracing | null;
 }
 
@@ -38,7 +37,10 @@ export interface Session {
 export const IN_PARALLEL = { concurrency: 10 } as const;
 
 export interface ConnectOptions {
-  /** A connection to share, which `close` leaves open. Default: a new one, configured like other Temporal clients. */
+  /**
+   * A connection to share, which `close` leaves open. Default: a new connection, configured like other Temporal
+   * clients.
+   */
   connection?: Connection;
   /** `host:port` of a Temporal server without TLS, instead of the configured one. */
   address?: string;
@@ -47,11 +49,11 @@ export interface ConnectOptions {
   /** Base URL of the Temporal UI, for links. */
   uiUrl?: string;
   /**
-   * Base URL of the service that runs are for. Default: `BELAY_SERVICE`, else `service` in belay.yaml, else the one that
-   * the workers serve.
+   * Base URL of the service that runs are for. Default: `BELAY_SERVICE`, else `service` in belay.yaml, else the service
+   * of the workers.
    */
   service?: string;
-  /** Who starts what this connection starts, for the Temporal UI. Default: the user and host of this process. */
+  /** The name shown in the Temporal UI as the starter. Default: the user and host of this process. */
   by?: string;
 }
 
@@ -65,10 +67,10 @@ export interface OpenSession {
 }
 
 interface SessionOptions {
-  /** Connect on the first call. Default: at once. */
+  /** Connects on the first call. Default: at once. */
   lazy?: boolean;
   onCredentials?: (state: CredentialsState) => void;
-  /** The service name of its spans. */
+  /** The service name of the spans. */
   program?: string;
 }
 
@@ -100,13 +102,12 @@ export async function openSession(
   };
   const close = async () => {
     await tracing?.close();
-    // A connection of the caller is the caller's to close.
+    // The caller closes a connection that it brought.
     await own?.close();
   };
   return { session, close };
 }
 
-/** As `orUsage`. */
 const orUsageSoon = <T>(opening: Promise<T>): Promise<T> =>
   opening.catch((error: unknown) =>
     orUsage(() => {
@@ -129,11 +130,12 @@ function plainEndpoint(address: string): Omit<TemporalEndpoint, 'origin' | 'isOn
   return { connectionOptions: { address }, namespace: 'default', uiUrl: null, credentials: null };
 }
 
-/* Options from plain JavaScript, where no compiler finds a typing mistake. */
+/* Checks options from plain JavaScript, where no compiler finds a misspelt name. */
 
 /**
  * A misspelt `key` would make a new run with every attempt.
- * @param what the call, for the message
+ *
+ * @param what names the call in the message
  * @throws BelayError of type `Usage`
  */
 export function refuseUnknown<T extends object>(what: string, options: T, known: Record<keyof T, true>): void {

@@ -1,21 +1,26 @@
-/** Keys of runs that were started without one: readable, and sorted by time, such as `20261122-0106-k7f3q9xw`. */
+/**
+ * Makes keys for runs that are started without one. They are readable and sort by time, such as
+ * `20261122-0106-k7f3q9xw`.
+ */
 import { randomBytes } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { SpanAttributes, Tracing } from '../tracing/tracing.ts';
 
-/** Without letters that look like digits. */
+/** Leaves out letters that look like digits. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'; // cspell:disable-line
 const RANDOM_CHARACTERS = 8;
 const MAX_STARTS = 5;
 
-/** @param nowMs the key shows its minute, in UTC */
+/** @param nowMs the key shows this minute, in UTC */
 export function newKey(nowMs = Date.now()): string {
   const [date, time] = new Date(nowMs).toISOString().split('T') as [string, string];
   const random = [...randomBytes(RANDOM_CHARACTERS)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
   return `${date.replaceAll('-', '')}-${time.slice(0, 5).replace(':', '')}-${random}`;
 }
 
-/** @param start what to do if the key is taken: attach to its workflow, or throw WorkflowExecutionAlreadyStartedError */
+/**
+ * @param start what to do if the key is taken: attach to its workflow, or throw WorkflowExecutionAlreadyStartedError
+ */
 export function underKey<T>(
   key: string | undefined,
   start: (key: string, ifTaken: 'attach' | 'fail') => Promise<T>,
@@ -24,7 +29,8 @@ export function underKey<T>(
 }
 
 /**
- * Starts a workflow under a key that no other one has.
+ * Starts a workflow under a key that no other workflow has.
+ *
  * @param start throws WorkflowExecutionAlreadyStartedError if the key is taken
  */
 export async function underNewKey<T>(start: (key: string) => Promise<T>, nextKey: () => string = newKey): Promise<T> {
@@ -41,12 +47,12 @@ interface Started {
   startMs: number;
   workflowId: string;
   runId: string;
-  /** Whether a span stands for the workflow. */
+  /** True if a span stands for the workflow. */
   hasSpan?: boolean;
   attributes?: SpanAttributes;
 }
 
-/** Adds the span of a start to the trace of what was started. */
+/** Adds the span of a start to the trace of the started workflow. */
 export function traceStart(
   { tracing }: { tracing: Tracing | null },
   type: string,

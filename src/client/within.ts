@@ -1,4 +1,4 @@
-/** Bounds what is asked of Temporal, and reports its errors as those of Belay. */
+/** Bounds the time of a call to Temporal, and turns its errors into BelayErrors. */
 import type { Session } from './session.ts';
 import { toBelayError } from './to-belay-error.ts';
 

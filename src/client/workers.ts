@@ -1,4 +1,4 @@
-/** Lists the workers that polled a task queue recently, by Temporal's clock: that of this machine may differ. */
+/** Lists the workers that polled a task queue recently by Temporal's clock, because that of this machine may differ. */
 import type { ConnectionLike } from '@temporalio/client';
 import { isSameVersion, makeCurrent, versionText, parseIdentity } from '../contract/worker-identity.ts';
 import { TIMING } from '../contract/timing.ts';
@@ -9,25 +9,24 @@ import type { Session } from './session.ts';
 
 export const NO_WORKER_REMEDY = 'start one with `belay worker`, or set BELAY_TASK_QUEUE to the queue it polls';
 
-/** @returns their identities, whatever their version */
+/** @returns the identities of all workers, whatever their version */
 export async function workersSeen(connection: ConnectionLike, namespace: string, taskQueue: string): Promise<string[]> {
   return pollerIdentities(await seenOn(connection, namespace, taskQueue));
 }
 
 export const pollerIdentities = ({ pollers }: QueueState): string[] => pollers.map(({ identity }) => identity);
 
-/** Those that polled recently, and which of their versions get new runs. */
 export async function seenOn(connection: ConnectionLike, namespace: string, taskQueue: string): Promise<QueueState> {
   const { workflowService } = connection;
   const asked = queueState(workflowService, { namespace, taskQueue });
-  // Credentials may not allow a poll. Then the worker that polled last counts as one that still does.
+  // The credentials may not allow a poll. Then a worker counts as polling if it polled about as late as the latest one.
   const [state, nowMs] = await Promise.all([asked, serverTimeMs(connection, namespace, asked).catch(() => -Infinity)]);
   return { ...state, pollers: latelyPolling(state.pollers, nowMs) };
 }
 
-/** The workers of a queue. Temporal limits how often they are asked for, so questions share their answers. */
+/** Finds the workers of a queue. Temporal limits how often it can be asked, so questions share their answers. */
 export interface SeenWorkers {
-  /** @param isEnough whether an answer that is some seconds old will do */
+  /** @param isEnough tells whether an answer that is some seconds old will do */
   (isEnough?: (seen: QueueState) => boolean): Promise<QueueState>;
 }
 
@@ -47,7 +46,7 @@ export function shareSeen(ask: () => Promise<QueueState>, clockMs = () => perfor
   };
 }
 
-/** The workers that take runs which begin now: the others are of a build that is not current. */
+/** Returns the workers that take new runs. The other workers have a build that is not current. */
 export const takeNewRuns = ({ pollers, current }: QueueState) =>
   pollers.filter(({ version }) => current.some((it) => isSameVersion(it, version)));
 
@@ -64,7 +63,7 @@ export async function requireWorkers(session: Session): Promise<string[]> {
   return workers;
 }
 
-/** Why no worker takes runs that begin now, or null. */
+/** Returns why no worker takes new runs, or null. */
 export function problemOfWorkers(seen: QueueState, taskQueue: string): { message: string; remedy: string } | null {
   if (takeNewRuns(seen).length > 0) return null;
   if (seen.pollers.length === 0) {
@@ -80,7 +79,10 @@ export function problemOfWorkers(seen: QueueState, taskQueue: string): { message
 
 /* Keeps a starter from giving the workers what they refuse to read, and from starting what it cannot read itself. */
 
-/** One worker that agrees is enough: one that has stopped is listed for another minute. @throws BelayError `Usage` */
+/**
+ * One worker that agrees is enough, because a worker that has stopped is listed for another minute. @throws BelayError
+ * `Usage`
+ */
 export function agreeOnEncryption(
   { encrypts, taskQueue }: Pick<Session, 'encrypts' | 'taskQueue'>,
   workers: readonly string[],

@@ -1,4 +1,4 @@
-/** What activities take and return. Stored in running histories: add, never rename or remove. */
+/** What activities take and return. Running histories store these shapes: add, never rename or remove. */
 import type { Approved } from '../features/approvals/shapes.ts';
 import type { Facts } from './facts.ts';
 import type { LetOff } from '../features/freezes/shapes.ts';
@@ -9,18 +9,18 @@ import type { Slot } from '../features/schedules/shapes.ts';
 
 export type StatusState = 'completed' | 'failed' | 'in_progress';
 
-/** What a read returns. A failure is a value, because a wait expects failed reads. */
+/** The result of a read. A failure is a value, because a wait expects failed reads. */
 export type ReadAnswer = (StatusAnswer | ReadFailure) & AnsweredAt;
 
 interface AnsweredAt {
-  /** When it was answered, by Temporal's clock, or earlier. The workflow may hear of it much later. */
+  /** When the read was answered or earlier, by Temporal's clock. The workflow may learn of it much later. */
   answeredMs?: number;
 }
 
 interface StatusAnswer {
   ok: true;
   status: string;
-  /** Only of a deployment, and only if there are any. */
+  /** Only for a deployment, and only if the answer has ids. */
   ids?: DeploymentIds;
 }
 
@@ -28,11 +28,14 @@ interface StatusAnswer {
 export type DeploymentIds = Readonly<Record<string, string>>;
 
 export interface TriggerAnswer {
-  /** Only if there are any. */
+  /** Only if the answer has ids. */
   ids?: DeploymentIds;
 }
 
-/** Which field of both answers has the id of a deployment: its path, or `none`. Absent: fields are found by their names. */
+/**
+ * Names the field of both answers that has the id of a deployment: its path, or `none`. Absent: fields are found by
+ * their names.
+ */
 export interface DeploymentIdField {
   deploymentId?: string;
 }
@@ -40,28 +43,34 @@ export interface DeploymentIdField {
 /** Final words of the service besides `completed` and `failed`. */
 export type FinalWords = Record<string, 'completed' | 'failed'>;
 
-/** Recorded with the run: workers whose configurations differ must not give one word two meanings. */
+/** Recorded with the run, because workers whose configurations differ must not give one word two meanings. */
 export interface StatusWords {
   deployment: FinalWords;
   backup: FinalWords;
 }
 
-/** An answer with the meaning that its status has for the run. */
+/** An answer with the meaning of its status for the run. */
 export type ReadResult = ((StatusAnswer & { state: StatusState }) | ReadFailure) & AnsweredAt;
 
 export interface ReadFailure {
   ok: false;
   kind: 'http' | 'network' | 'timeout' | 'protocol' | 'other_service' | 'worker' | 'held_back';
   httpStatus: number | null;
-  /** Whether the body is JSON. A 404 of a balancer or proxy seldom is. */
+  /** True if the body is JSON. A 404 from a balancer or proxy seldom is. */
   isJson: boolean;
   retryAfterMs: number | null;
   message: string;
-  /** Another worker may do better: this one had no connection, no valid token, or serves another service. */
+  /**
+   * Present if another worker may do better: this worker had no connection or no valid token, or it serves another
+   * service.
+   */
   ofThisWorker?: true;
 }
 
-/** The failures that a trigger throws. Any other failure counts as `Ambiguous`, the only one that may have had an effect. */
+/**
+ * The failures that a trigger throws. Any other failure counts as `Ambiguous`, the only type that may have had an
+ * effect.
+ */
 export type TriggerFailureType =
   | 'Resting'
   | 'HeldBack'
@@ -98,75 +107,80 @@ export interface TriggerActivityInput extends ForPermits {
   service: string;
   epoch: string;
   idempotencyKey: string;
-  /** When the last read before it was answered, by Temporal's clock, which may learn of the request much later. */
+  /**
+   * When the last read before the request was answered, by Temporal's clock. Temporal may learn of the request much
+   * later.
+   */
   readAt?: string;
-  /** The run id of the operation's first execution. It shows that an execution was reset, which sends nothing. */
+  /** The run id of the operation's first execution. It reveals a reset execution, which sends nothing. */
   firstRunId: string;
 }
 
-/** What a workflow was asked to do. The UI can start one with any input. */
+/** The request that a workflow was started with. The UI can start a workflow with any input. */
 export interface WorkflowRequest {
   type: RunType | typeof ROLLOUT_TYPE;
   input: unknown;
 }
 
-/** Either what is wrong with the input, or the plan. That of a rollout has the defaults. */
+/** Either what is wrong with the input, or the plan. The plan of a rollout contains the defaults. */
 export type CheckedRequest = { problem: string } | { plan: RunPlan };
 
 export interface WorkerQuestion {
-  /** The run that asks begins, and takes a place. */
+  /** Present if the asking run begins, and takes a place in the admission. */
   begins?: true;
-  /** It has taken its place at another worker. */
+  /** Present if the run has taken its place at another worker. */
   hasPlace?: true;
-  /** Asks to check this. */
+  /** The request to check. */
   request?: WorkflowRequest;
-  /** When it asks, by Temporal's clock, in milliseconds since 1970. */
+  /** When the workflow asks, in milliseconds since 1970 by Temporal's clock. */
   atMs?: number;
 }
 
 export interface WorkerInfo extends ServedService, DeploymentIdField {
   epoch: string;
   statuses: StatusWords;
-  /** Whether the search attributes are registered. Setting an unknown one would fail the workflow task forever. */
+  /**
+   * True if the search attributes are registered. Setting an unknown attribute would fail the workflow task forever.
+   */
   searchAttributes: boolean;
-  /** Whether its belay.yaml has the paths of apps. */
+  /** True if the worker's belay.yaml has the paths of apps. */
   deploysApps?: boolean;
   /** Absent if no notifications are configured. */
   notify?: NotifySettings;
-  /** False: the run that asks has to wait for admission. */
+  /** False if the run that asks has to wait for admission. */
   admitted?: false;
-  /** Only if asked. */
+  /** Present if the worker was asked to check a request. */
   checked?: CheckedRequest;
-  /** The hash of the freezes, windows and checks that it applies. */
+  /** The hash of the freezes, windows and checks that the worker applies. */
   policy?: string;
-  /** Only if asked by a run or rollout that begins, and if its belay.yaml refuses what was asked: why. */
+  /** Why the worker's belay.yaml refuses the request of a run or rollout that begins. */
   usageProblem?: string;
-  /** Only if asked by a run or rollout that begins: what the configuration says about it, by name. */
+  /** What the configuration says about a run or rollout that begins, by the name of the fact. */
   facts?: Facts;
 }
 
-/** The notifications in a worker's configuration. Names only, because the addresses are secrets. */
+/** The notifications in a worker's configuration. It has only names, because the addresses are secrets. */
 export interface NotifySettings {
   /** Which runs send a notification when they end. */
   on: 'failed' | 'all';
   channels: string[];
   heartbeats: string[];
-  /** Those of the heartbeats that get the start, too. */
+  /** The heartbeats that are also told the start. */
   measured?: string[];
   reports?: string[];
 }
 
 export interface ReadInput {
   service: string;
-  /** When it was due, by Temporal's clock, if it was: the worker measures how late it is. */
+  /** When the read was due, by Temporal's clock, if it was due at a time. The worker measures how late the read is. */
   dueMs?: number;
-  /** A worker that rests gives it back, for another one. */
+  /** Present if a resting worker is to give the read back, so that another worker takes it. */
   unlessResting?: true;
 }
 
 export interface BackupQuery {
   serverId: string;
-  /** The backup must have started at or after this time. */
+  /** Only backups that started at or after this time count. */
   startedSince: string;
 }
 
@@ -176,7 +190,7 @@ export interface SlotQuery {
   firedAt: string;
 }
 
-/** An activity that its worker asks Temporal about. */
+/** An activity in progress. Its worker asks Temporal about it. */
 export interface ActivityInProgress {
   taskToken: Uint8Array;
   workflowId: string;

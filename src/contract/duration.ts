@@ -1,10 +1,9 @@
-/** Durations as people write them. Pure. */
+/** Formats and parses durations as people write them. Pure. */
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 export const HOUR_MS = UNIT_MS.h;
 export const DAY_MS = UNIT_MS.d;
 
-/** For messages. */
 export const DURATION_REMEDY = 'a value like 500ms, 10s, 2m, 1h, 7d or 2w; a bare number is seconds';
 
 /** Parses `500ms`, `10s`, `2m`, `1h`, `7d`, `2w` or a bare number of seconds. @returns milliseconds; null for anything else */
@@ -14,13 +13,16 @@ export function parseDuration(text: string): number | null {
   return Number.isSafeInteger(ms) ? ms : null;
 }
 
-/** Formats in the largest unit that gives a whole number: 90000 is `90s`. */
+/** Formats in the largest unit that gives a whole number, such as `90s` for 90000. */
 export function durationText(ms: number): string {
   const unit = (['h', 'm', 's'] as const).find((it) => ms >= UNIT_MS[it] && ms % UNIT_MS[it] === 0) ?? 'ms';
   return `${ms / UNIT_MS[unit]}${unit}`;
 }
 
-/** For a long time, in its two largest units: `10d18h`, `2h05m`, `5m`, `30s`. Rounded up, so that it never says less. */
+/**
+ * Formats a long time in its two largest units: `10d18h`, `2h05m`, `5m`, `30s`. It rounds up, so that it never promises
+ * less.
+ */
 export function aboutText(ms: number): string {
   if (ms < UNIT_MS.m) return `${Math.ceil(ms / UNIT_MS.s)}s`;
   const minutes = Math.ceil(ms / UNIT_MS.m);
@@ -31,15 +33,15 @@ export function aboutText(ms: number): string {
   return `${Math.floor(wholeHours / 24)}d${wholeHours % 24 === 0 ? '' : `${wholeHours % 24}h`}`;
 }
 
-/** For a sum beside others: `5m`, `1m30s`, `2h05m`. */
+/** Formats a total: `5m`, `1m30s`, `2h05m`. */
 export const totalText = (ms: number): string =>
   ms < UNIT_MS.m ? durationText(ms) : glanceText(ms).replace(/([hm])00[ms]$/, '$1');
 
-/** For comparisons: `284 s`, `0.4 s`. */
+/** Formats a duration for comparisons: `284 s`, `0.4 s`. */
 export const secondsText = (ms: number): string =>
   `${ms < 10 * UNIT_MS.s ? Number((ms / 1_000).toFixed(1)) : Math.round(ms / 1_000)} s`;
 
-/** For a glance: `1h02m`, `2m10s`, `45s`. */
+/** Formats a duration for a glance: `1h02m`, `2m10s`, `45s`. */
 export function glanceText(ms: number): string {
   const seconds = Math.max(1, Math.round(ms / 1_000));
   const [minutes, hours] = [Math.floor(seconds / 60), Math.floor(seconds / 3_600)];

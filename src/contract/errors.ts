@@ -4,17 +4,17 @@ import type { RunResult } from './run.ts';
 import type { RolloutResult } from '../features/rollouts/shapes.ts';
 
 /**
- * The only error that the library throws: for a run that did not end `completed`, and for a call that did not work. `type`
- * says what happened, `message` what was wrong and what to do, and `result` or `rollout` hold what is known. `exitCodeOf`
- * gives what the command line would exit with.
+ * The only error that the library throws: for a run that did not end `completed`, and for a call that failed. `type`
+ * says what happened, `message` says what was wrong and what to do, and `result` or `rollout` hold what is known.
+ * `exitCodeOf` returns the exit code that the command line would use.
  */
 export class BelayError extends Error {
   override readonly name = 'BelayError';
-  /** What happened, for a `switch`. Each member says what it means. */
+  /** What happened, for a `switch`. Each member of the type says what it means. */
   readonly type: ErrorType;
-  /** Null if no run was reached. */
+  /** The result of the run. Null if no run was reached. */
   readonly result: RunResult | null;
-  /** Null if no rollout was reached. */
+  /** The result of the rollout. Null if no rollout was reached. */
   readonly rollout: RolloutResult | null;
 
   constructor(
@@ -74,13 +74,12 @@ const BY_TYPE: Partial<Record<ErrorType, number>> = {
   StoppedWaiting: EXIT.stoppedWaiting,
 };
 
-/** The verdict as an exit code. */
 export function exitCodeOfResult({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): number {
   if (outcome !== null && outcome !== 'not_started') return BY_OUTCOME[outcome];
   return (error === null ? undefined : BY_TYPE[error.type]) ?? EXIT.internal;
 }
 
-/** What the command line would exit with, so that a program that fails also fails its CI job. */
+/** Returns the exit code that the command line would use, so that a program that fails also fails its CI job. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof BelayError)) return EXIT.internal;
   const { type, message, result, rollout } = error;

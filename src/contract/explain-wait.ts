@@ -1,4 +1,4 @@
-/** One sentence that explains what a run, operation or rollout is waiting for. Pure. */
+/** Explains in one sentence what a run, operation or rollout is waiting for. Pure. */
 import type { Phase } from './names.ts';
 import type { OperationProgress } from './operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from './run.ts';
@@ -11,14 +11,14 @@ import { plainText } from './safe-text.ts';
 
 export const MORE_THAN_WORKERS_CARRY = 'more runs begin than the workers can carry at once';
 
-/** How to show text from outside, and times. */
+/** How to show times, and text from outside. */
 export interface Style {
   quote: (text: string) => string;
-  /** Shows the id of a workflow. Default: as other text. */
+  /** Shows the id of a workflow. Default: like other text. */
   workflow?: (workflowId: string) => string;
-  /** Shows a command. Default: as it is. */
+  /** Shows a command. Default: unchanged. */
   command?: (command: string) => string;
-  /** Formats a future time; null leaves it out. */
+  /** Formats a future time. Null leaves times out. */
   when: ((at: string) => string) | null;
 }
 
@@ -56,7 +56,10 @@ export function explainRollout(waiting: RolloutWaiting | null, state: string | n
   return { sentence: rolloutSentence(waiting), waiting };
 }
 
-/** `deployment of a1: try 7 of 30, last status "building", next read at …` @param what the waiting operation; null leaves it out */
+/**
+ * `deployment of a1: try 7 of 30, last status "building", next read at …` @param what the waiting operation; null
+ * leaves it out
+ */
 export function waitingSentence(waiting: Waiting, what: string | null, style: Style = PLAIN): string {
   const { quote, when, workflow = quote } = style;
   if (waiting.kind === 'admission') return `waiting for admission: ${MORE_THAN_WORKERS_CARRY}`;
@@ -115,7 +118,7 @@ export function rolloutSentence(
   return `${running.length} of at most ${counted(maxAtOnce, 'server')} running (${some}${more}), ${pending} pending`;
 }
 
-/** The operation a run is working on; null before its first one. */
+/** Names the operation that a run is working on. Null before the first one. */
 export function inFlight(result: RunResult, quote: Style['quote'] = (id) => plainText(id)): string | null {
   const part = partInFlight(result);
   if (part === null) return null;

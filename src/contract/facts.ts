@@ -1,12 +1,14 @@
-/** What the configuration of a worker says about a request. Asked once, when it begins, and recorded. */
+/**
+ * What the configuration of a worker says about a request. A workflow asks once, when it begins, and records the
+ * answer.
+ */
 
-/** By name. Each feature knows the shape of its own. */
+/** Keyed by name. Each feature knows the shape of its own fact. */
 export type Facts = Readonly<Record<string, unknown>>;
 
-/** The name of a fact, with its type. */
 export interface FactName<T> {
   readonly name: string;
-  /** Has no value. */
+  /** Carries only the type. It never has a value. */
   readonly type?: T;
 }
 

@@ -32,34 +32,37 @@ export function runWorkflowId(type: RunType, input: RunSubjects, key: string): s
 
 const idParts = ({ kind, id }: Target): string[] => (kind === 'app' ? ['app', id] : [id]);
 
-/** One workflow per delivery. A duplicate delivery finds its id taken. */
+/** Each delivery has its own workflow. A duplicate delivery finds its id taken. */
 export const eventId = (source: string, deliveryId: string): string => workflowId('event', source, deliveryId);
 
-/** Id of the record that maps a backup made by Belay to its server. */
+/** The record maps a backup made by Belay to its server. */
 export const backupRecordId = (backupId: string): string => workflowId('backup-record', backupId);
 
-/** Id of the record that maps a backup made elsewhere to the server of the run that uses it. */
+/** The record maps a backup made elsewhere to the server of the run that uses it. */
 export const adoptedBackupId = (backupId: string): string => workflowId('adopted-backup', backupId);
 
-/** Id of the record that a backup failed according to an event. */
+/** The record says that a backup failed according to an event. */
 export const failedBackupId = (backupId: string): string => workflowId('failed-backup', backupId);
 
-/** Id of the record of the newest backup of a server that was started elsewhere. */
+/** The record names the newest backup of a server that was started elsewhere. */
 export const sharedBackupId = (serverId: string): string => workflowId('shared-backup', serverId);
 
-/** @param pauses how many times the rollout has paused, including this one */
+/** @param pauses how many times the rollout has paused, including this time */
 export const rolloutPauseId = (rollout: string, firstRunId: string, pauses: number): string =>
   workflowId('rollout-paused', rollout, firstRunId, String(pauses));
 
-/** @param firstRunId of the execution. A reset keeps it, so a notification is not sent twice. */
+/** @param firstRunId of the execution. A reset keeps it, so no notification is sent twice. */
 export const runEndId = (runWorkflowId: string, firstRunId: string): string =>
   workflowId('run-end', runWorkflowId, firstRunId);
 
-/** @param count the number of questions so far, including this one @param about what it reports about the question */
+/**
+ * @param count the number of questions so far, including this one @param about what the notification says about the
+ * question
+ */
 export const approvalNoticeId = (runWorkflowId: string, firstRunId: string, count: number, about: string): string =>
   workflowId('approval', runWorkflowId, firstRunId, String(count), about);
 
-/** The workflow that reports to other places how a run stands. */
+/** The workflow that reports the state of a run to other places. */
 export const reportId = (runWorkflowId: string, firstRunId: string): string =>
   workflowId('report', runWorkflowId, firstRunId);
 
@@ -69,16 +72,16 @@ export const ROLLOUT_PREFIX = 'rollout:';
 export const scheduleId = (fleet: string, schedule: string): string => `${SCHEDULE_PREFIX}${fleet}:${schedule}`;
 export const SCHEDULE_PREFIX = 'belay:';
 
-/** Temporal adds the time of each firing. */
+/** Temporal appends the time of each firing. */
 export const scheduledId = (fleet: string, schedule: string): string => workflowId('scheduled', fleet, schedule);
 
 export const FREEZE_PREFIX = 'freeze:';
 
-/** An ad-hoc freeze: at most one per scope. The running workflow with this id is the freeze. */
+/** A scope has at most one ad-hoc freeze. The running workflow with this id is the freeze. */
 export const freezeId = (scope: FreezeScope): string =>
   scope.kind === 'all' ? workflowId('freeze', scope.kind) : workflowId('freeze', scope.kind, scope.id);
 
-/** Prefixes of the ids of runs that may themselves wait for this server or site, without an operation. */
+/** Returns prefixes of the ids of runs that may themselves wait for this server or site, without an operation. */
 export function waitingRunPrefixes({ serverId, siteId }: { serverId: string | null; siteId: string | null }): string[] {
   const kinds = [
     ...(serverId === null ? [] : [`backup-then-deploy:${encodeURIComponent(serverId)}:`]),
@@ -91,14 +94,14 @@ export function waitingRunPrefixes({ serverId, siteId }: { serverId: string | nu
 /** A shortened id keeps only this much of its start. */
 const shortenedPrefix = (prefix: string): string => prefix.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES);
 
-/** Prefixes of the ids of the runs that a newer one may cover: an id names its server, or its first target. */
+/** Returns prefixes of the ids of runs that a newer run may cover. An id names its server, or its first target. */
 export function coveredRunPrefixes({ serverId, targets }: Pick<RunWork, 'serverId' | 'targets'>): string[] {
   const parts =
     serverId === null ? targets.map((it) => ['deploy', ...idParts(it)]) : [['backup-then-deploy', serverId]];
   return parts.map((it) => shortenedPrefix(`${it.map(encodeURIComponent).join(':')}:`));
 }
 
-/** A colon and a SHA-256. */
+/** The length of a colon and a SHA-256. */
 const HASH_BYTES = 65;
 const ENDS_IN_HASH = /:[0-9a-f]{64}$/;
 
@@ -110,21 +113,21 @@ function workflowId(kind: string, ...parts: string[]): string {
   return `${id.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES)}:${hash}`;
 }
 
-/* The same hash for the same content, whatever the order of its keys. Other programs can make it, too. Pure. */
+/* Makes the same hash for the same content, whatever the order of its keys. Other programs can make it, too. Pure. */
 
-/** SHA-256 of the canonical form. @returns 64 hexadecimal digits */
+/** Returns the SHA-256 of the canonical form. @returns 64 hexadecimal digits */
 export const hashOf = (content: unknown): string => bytesToHex(sha256(utf8ToBytes(canonicalJson(content))));
 
 /**
- * The canonical form of RFC 8785. It is written key by key, because an object of JavaScript orders keys like `9` and `10` as
- * numbers, whatever the order in which they were added.
+ * Returns the canonical form of RFC 8785. It is written key by key, because a JavaScript object orders keys such as `9`
+ * and `10` as numbers, whatever the order in which they were added.
  */
 export const canonicalJson = (content: unknown): string => formOf(JSON.parse(JSON.stringify(content)));
 
 function formOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(formOf).join(',')}]`;
   if (!isRecord(value)) return JSON.stringify(value);
-  // By UTF-16 code units, as the RFC demands.
+  // Sorts by UTF-16 code units, as the RFC demands.
   const keys = Object.keys(value).sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${formOf(value[key])}`).join(',')}}`;
 }

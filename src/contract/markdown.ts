@@ -1,4 +1,4 @@
-/** Markdown for the Temporal UI, and for the pages of CI jobs. Text from outside comes in code spans. Pure. */
+/** Writes Markdown for the Temporal UI and for the pages of CI jobs. Text from outside comes in code spans. Pure. */
 import { codeSpan, plainText } from './safe-text.ts';
 import type { Evidence } from './names.ts';
 
@@ -12,13 +12,13 @@ export function tableRows(names: Cells, rows: readonly Cells[]): string[] {
   return [line(names), line(names.map(() => '---')), ...rows.map(line)];
 }
 
-/** A table with space between its columns. */
+/** Adds space between the columns. */
 export function uiTable(names: Cells, rows: readonly Cells[]): string {
   const spaced = (cells: Cells) => cells.map((cell) => cell + GAP);
   return tableRows(spaced(names), rows.map(spaced)).join('\n');
 }
 
-/** A list of named facts. Those that are null are left out. @param notes names and values from outside */
+/** Lists named facts, without those that are null. @param notes names and values from outside */
 export function factList(facts: Record<string, string | null>, notes: Record<string, string> = {}): string {
   const known = Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [`- **${name}**: ${fact}`]));
   return [...known, ...Object.entries(notes).map(([name, note]) => `- ${codeSpan(name)}: ${codeSpan(note)}`)].join(
@@ -26,10 +26,10 @@ export function factList(facts: Record<string, string | null>, notes: Record<str
   );
 }
 
-/** The frame in which the UI of the embedded server shows a page hides its last line. */
+/** In the UI of the embedded server, the frame of a page hides its last line. */
 const ROOM = '\u2002';
 
-/** Parts with blank lines between them. Those that are null or empty are left out. */
+/** Joins parts with blank lines between them. Parts that are null or empty are left out. */
 export const uiPage = (...parts: (string | null)[]): string => [...parts, ROOM].filter(Boolean).join('\n\n');
 
 /** A URL may contain parentheses, which would end the link. */
@@ -37,8 +37,9 @@ export const linkTarget = (url: string): string =>
   plainText(url, 2_000).replace(/[()<>\s]/g, (it) => `%${it.charCodeAt(0).toString(16)}`);
 
 /**
- * The page of a workflow. The UI replaces the namespace, and a path without a leading slash also works where it is not
- * served at the root of its host.
+ * Links to the page of a workflow. The UI replaces the namespace, and a path without a leading slash also works where
+ * the UI is not served at the root of its host.
+ *
  * @param options.runId default: the latest execution; options.label Markdown, default: the id
  */
 export function workflowLink(workflowId: string, options: { runId?: string; label?: string } = {}): string {
@@ -46,7 +47,7 @@ export function workflowLink(workflowId: string, options: { runId?: string; labe
   return link(label, `/${[workflowId, ...(runId === undefined ? [] : [runId])].map(encoded).join('/')}`);
 }
 
-/** Everything that ever ran under an id. */
+/** Links to everything that ever ran under an id. */
 export const historyLink = (workflowId: string): string =>
   link(codeSpan(workflowId), `?query=${encoded(`WorkflowId="${workflowId.replaceAll('"', '\\"')}"`)}`);
 
@@ -56,8 +57,6 @@ const link = (label: string, path: string): string =>
 
 const encoded = (text: string): string => linkTarget(encodeURIComponent(text));
 
-/* What a kind of evidence means, for people. Pure. */
-
 const EVIDENCE_TEXTS: Record<Evidence, string> = {
   identity: 'the service identifies the deployment as the one that was requested',
   transition: 'it was seen in progress after the request',
@@ -65,7 +64,7 @@ const EVIDENCE_TEXTS: Record<Evidence, string> = {
   settled: 'the final status is the one from before the request, and stayed so for the settle time',
 };
 
-/** One line for each kind that occurs; null without any. */
+/** Explains each kind of evidence that occurs. Null if there is none. */
 export function evidenceLegend(found: readonly (Evidence | null)[]): string | null {
   const kinds = [...new Set(found)].filter((it) => it !== null);
   if (kinds.length === 0) return null;

@@ -1,23 +1,22 @@
 /**
  * Every name that is stored in Temporal. Histories, schedules and scripts contain them: add, never rename or remove.
- * The glossary in docs/explanation/glossary.md defines the terms of this folder.
+ * docs/explanation/glossary.md defines the terms of this folder.
  */
 
 export const SCHEMA_VERSION = 1;
 export const DEFAULT_TASK_QUEUE = 'belay';
 export const DEFAULT_EPOCH = '1';
 
-/** The queue of events beside a queue of runs. */
+/** Events have a queue beside the queue of runs. */
 export const eventTaskQueue = (taskQueue: string): string => `${taskQueue}-events`;
 
-/** The queue of pooled waits, and their activity. */
+/** Pooled waits have a queue of their own. */
 export const waitTaskQueue = (taskQueue: string): string => `${taskQueue}-waits`;
 export const POOLED_WAIT_ACTIVITY = 'pollWhileInProgress';
 
-/** The activity that requests a backup. */
 export const BACKUP_ACTIVITY = 'createBackup';
 
-/** Where runs wait for admission, and the activity that waits there. */
+/** Runs wait for admission in this queue. */
 export const admissionTaskQueue = (taskQueue: string): string => `${taskQueue}-admission`;
 export const ADMISSION_ACTIVITY = 'admitRun';
 
@@ -27,7 +26,7 @@ export type RunType = (typeof RUN_TYPES)[number];
 export const OPERATION_TYPES: readonly string[] = ['backupServer', 'deploySite'];
 export const NOTIFICATION_TYPE = 'sendNotifications';
 
-/** Worst first: a run's outcome is the first of these that one of its parts has. */
+/** Worst first: the outcome of a run is the first of these that any part of the run has. */
 export const OUTCOMES = ['failed', 'unknown', 'timed_out', 'cancelled', 'not_started', 'completed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -47,8 +46,9 @@ export const PHASES = [
   'done',
 ] as const;
 /**
- * The phase of a run. In `admission`, it waits because many runs begin at once, in `frozen` for the end of a freeze, in
- * `approval` for people who approve it, in `queued` for another run's lock, and in `parked` for a service that is down.
+ * The phase of a run. In `admission`, it waits because many runs begin at once; in `frozen`, for the end of a freeze;
+ * in `approval`, for people who approve it; in `queued`, for another run's lock; and in `parked`, for a service that is
+ * down.
  */
 export type Phase = (typeof PHASES)[number];
 
@@ -57,13 +57,13 @@ export type ErrorType =
   | 'BackupFailed'
   /** The service reported that a deployment failed. */
   | 'DeploymentFailed'
-  /** The service reported `completed`, and the site's own check did not. */
+  /** The service reported `completed`, but the site did not pass its own check. */
   | 'CheckFailed'
-  /** What was measured between two waves of a rollout was too bad. */
+  /** A measurement between two waves of a rollout was too bad. */
   | 'GateFailed'
-  /** The tries were used up before the backup ended. It may go on at the service. */
+  /** The tries were used up before the backup ended. It may continue at the service. */
   | 'BackupTimedOut'
-  /** The tries were used up before the deployment ended. It may go on at the service. */
+  /** The tries were used up before the deployment ended. It may continue at the service. */
   | 'DeploymentTimedOut'
   /** What happened cannot be known: look at the service before you start it again. */
   | 'OutcomeUnknown'
@@ -71,11 +71,11 @@ export type ErrorType =
   | 'Terminated'
   /** The service no longer knows the server, site or backup. */
   | 'ResourceDeleted'
-  /** Something else is at work on it; nothing was triggered. Start it again later. */
+  /** Something else is working on the server or target; nothing was triggered. Start it again later. */
   | 'Busy'
   /** It was too late to deploy, or the backup too old; nothing was triggered. */
   | 'TooLate'
-  /** A freeze or window holds it back; nothing was triggered. */
+  /** A freeze or window held it back; nothing was triggered. */
   | 'Frozen'
   /** Not enough people approved it in time; nothing was triggered. */
   | 'ApprovalExpired'
@@ -97,7 +97,7 @@ export type ErrorType =
   | 'NotFound'
   /** The key was used with other input. */
   | 'KeyReused'
-  /** Temporal does not answer. What was started goes on. */
+  /** Temporal does not answer. What was started continues. */
   | 'TemporalUnreachable'
   /** No worker polls the task queue; nothing was started. */
   | 'NoWorker'
@@ -105,9 +105,9 @@ export type ErrorType =
   | 'StoppedWaiting';
 
 /**
- * `lockRequested` goes to the holder of a lock, `lockReleased` to the first waiter, `hint` to workflows that poll, `thawed`
- * to those that wait for the end of a freeze, `superseded` to a run that a newer one may replace, and `reported` to what
- * reports to others how a run stands.
+ * `lockRequested` goes to the holder of a lock, `lockReleased` to the first waiter, `hint` to workflows that poll,
+ * `thawed` to workflows that wait for the end of a freeze, `superseded` to a run that a newer run may replace, and
+ * `reported` to the workflow that reports the state of a run.
  */
 export const SIGNALS = {
   lockRequested: 'lockRequested',
@@ -118,7 +118,7 @@ export const SIGNALS = {
   reported: 'reported',
 } as const;
 
-/** `approval`: what people are asked to approve; null if nothing is. */
+/** `approval` returns what people are asked to approve, or null. */
 export const QUERIES = { progress: 'progress', why: 'why', approval: 'approval' } as const;
 
 export const SEARCH_ATTRIBUTES = {
@@ -136,14 +136,14 @@ export const FREEZE_TYPE = 'freeze';
 
 /** The updates carry a user's decision about a rollout. The signal `hold` carries an event about a server. */
 export const ROLLOUT_UPDATES = { pause: 'pause', resume: 'resume', abort: 'abort' } as const;
-/** Answered once a worker has said what it thinks of a freeze, and no request can leave that was judged before. */
+/** A worker answers with its judgment of a freeze, once no request that was judged before the freeze can leave. */
 export const CONFIRM_UPDATE = 'confirm';
 
-/** Decisions about what a run or rollout asks to be approved. */
+/** Decisions about what a run or rollout asks people to approve. */
 export const APPROVAL_UPDATES = { approve: 'approve', reject: 'reject' } as const;
 export const HOLD_SIGNAL = 'hold';
 
-/** No backup has this id. A read of it shows whether the service answers. */
+/** No backup has this id. Reading it shows whether the service answers. */
 export const PROBE_BACKUP_ID = 'belay-probe';
 
 export const EVENT_TYPE = 'handleEvent';

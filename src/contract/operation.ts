@@ -10,12 +10,11 @@ import type { DeploymentIdField, ForPermits, StatusWords } from './activities.ts
 
 /**
  * The phase of an operation. `baseline` includes the wait for another deployment to finish. In `parked`, it waits for a
- * service that does not answer, and sends no trigger. In `verify`, the service has reported `completed`, and the site is
- * checked.
+ * service that does not answer, and sends no trigger. In `verify`, the service has reported `completed`, and the
+ * operation checks the site.
  */
 export type OperationPhase = 'baseline' | 'trigger' | 'reconcile' | 'wait' | 'parked' | 'verify' | 'done';
 
-/** One execution of a workflow. */
 export interface Execution {
   workflowId: string;
   runId: string;
@@ -23,16 +22,16 @@ export interface Execution {
 
 /** A run that waits for a lock. */
 export interface Waiter extends Execution {
-  /** When it first requested the lock. Waiters get it in this order. */
+  /** When the run first requested the lock. Waiters get the lock in this order. */
   since: string;
-  /** Absent: no newer run replaces it, and it replaces none. */
+  /** Absent if no newer run replaces this run, and this run replaces none. */
   work?: RunWork;
 }
 
-/** What was recorded about the service when the run was admitted. */
+/** What the run recorded about the service when it was admitted. */
 export interface RecordedService extends ServedService, DeploymentIdField {
   statuses: StatusWords;
-  /** The word in `BELAY_EPOCH`. Another one means that Temporal's database was restored since. */
+  /** The word in `BELAY_EPOCH`. A different word means that Temporal's database was restored since. */
   epoch: string;
 }
 
@@ -41,7 +40,7 @@ export type AdmissionRead = 'status' | 'not_deployed' | 'failed';
 export interface OperationInput extends RecordedService, ForPermits {
   searchAttributes: boolean;
   idempotencyKey: string;
-  /** Whether the run was reset. An earlier execution may have sent the request already. */
+  /** True if the run was reset. An earlier execution may have sent the request already. */
   reset: boolean;
   intervalMs: number;
   tries: number;
@@ -52,7 +51,7 @@ export interface OperationInput extends RecordedService, ForPermits {
   ifBusy: 'wait' | 'fail';
   /** How long to wait in all for a service that does not answer; null for no longer than failed reads are retried. */
   outageBudgetMs: number | null;
-  /** Of the run that starts it. Absent: no newer run replaces that, and it replaces none. */
+  /** The work of the run that starts the operation. Absent if no newer run replaces that run, and it replaces none. */
   work?: RunWork;
   /** The waiters to take over with the lock. */
   waiters: Waiter[];
@@ -65,27 +64,29 @@ export interface BackupServerInput extends OperationInput {
 /** After `at`, nothing is triggered. */
 export interface Deadline {
   at: string;
-  /** For the message: what sets it. */
+  /** What sets the deadline, for the message. */
   reason: string;
 }
 
-/** Of a site or an app: the type of the workflow is `deploySite` for both. */
+/** Deploys a site or an app: the type of the workflow is `deploySite` for both. */
 export interface DeploySiteInput extends OperationInput {
   target: Target;
   deadline: Deadline | null;
   /** The server that was backed up, if any. */
   serverId?: string;
-  /** What the run read when it was admitted. Once it was a status, no 404 means that the target was never deployed. */
+  /**
+   * What the run read when it was admitted. Once that was a status, no 404 means that the target was never deployed.
+   */
   admissionRead: AdmissionRead;
   settleMs: number;
   minEvidence: Evidence;
   baselineWaitMs: number;
   onAmbiguous: 'resend' | 'stop';
-  /** What the site has to do afterwards. Absent: nothing is checked. */
+  /** What the site has to do afterwards. Absent if nothing is checked. */
   check?: CheckAim;
 }
 
-/** How a backup ended, for the runs that share it. */
+/** The end of a backup, for the runs that share it. */
 export interface BackupConclusion {
   service: string;
   result: BackupResult;
@@ -96,13 +97,13 @@ export interface BackupConclusion {
 export interface LockHolder {
   /** Null if Temporal did not answer. */
   runId: string | null;
-  /** Whether the lock is free. */
+  /** True if the lock is free. */
   isClosed: boolean;
-  /** The service it is held for, as far as known. */
+  /** The service that the lock is held for, as far as known. */
   service?: string;
   /** The run that holds the lock, as far as known. */
   lockedBy: string | null;
-  /** Whether its history has room for a request. */
+  /** True if its history has room for a request. */
   acceptsSignals: boolean;
 }
 
@@ -118,7 +119,7 @@ export interface LockReleased {
   backup: BackupConclusion | null;
 }
 
-/** Memo of an operation: for which service it holds the lock. */
+/** The memo of an operation tells for which service it holds the lock. */
 export interface OperationMemo {
   service: string;
 }

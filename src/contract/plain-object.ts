@@ -9,7 +9,7 @@ export function definedFields<T extends object>(fields: T): { [K in keyof T]?: E
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** The object's own entry with this name. Inherited names such as `constructor` do not count. */
+/** Ignores inherited names such as `constructor`. */
 export function ownEntry<T>(record: Record<string, T>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * What a poll loop knows between two reads. A pooled wait carries it to a worker and back. Stored in histories: add, never
- * rename or remove. Times are milliseconds since 1970, as the rules compute with them.
+ * What a poll loop knows between two reads. A pooled wait carries it to a worker and back. Histories store these
+ * shapes: add, never rename or remove. Times are milliseconds since 1970, as the rules compute with them.
  */
 import type { DeploymentIdField, DeploymentIds, FinalWords, ReadAnswer } from './activities.ts';
 import type { Target } from './target.ts';
@@ -13,35 +13,34 @@ export interface PollSchedule {
   earlyAtMs: readonly number[];
   /** The last try that was made or skipped. */
   lastTick: number;
-  /** When to make the try that a rate limit held back; null if there is none. */
+  /** When to make the try that a rate limit held back. Null if there is none. */
   heldTryAtMs: number | null;
 }
 
 export interface FailedReads {
   inARow: number;
-  /** When the first 401 or 403 of this row came. Reads go on for a while, so that a rotated token can arrive. */
+  /** When the first 401 or 403 of this row came. Reads continue for a while, so that a rotated token can arrive. */
   unauthorizedSinceMs: number | null;
 }
 
 export interface PollState {
   schedule: PollSchedule;
-  /** The tries that were answered. */
+  /** How many tries were answered. */
   made: number;
   failed: FailedReads;
-  /** What a Retry-After allows. */
+  /** The earliest time that a Retry-After allows. */
   notBeforeMs: number;
-  /** Afterwards, a failed read is not repeated. */
+  /** After this time, a failed read is not repeated. */
   wholeEndsMs: number;
   /** How many more outages may end with time for some reads, however little was left before. */
   graceLeft: number;
 }
 
 /*
- * A wait that a worker makes for an operation while its status stays in progress, in one activity beside those of many
- * other operations. Stored in histories: add, never rename or remove.
+ * A wait that a worker makes for an operation whose status stays in progress, in one activity beside those of many
+ * other operations. Histories store these shapes: add, never rename or remove.
  */
 
-/** What is read. */
 type Subject = { backupId: string } | { target: Target };
 
 export interface PooledWait extends DeploymentIdField {
@@ -50,29 +49,32 @@ export interface PooledWait extends DeploymentIdField {
   /** What the status words mean for the run. */
   words: FinalWords;
   tries: number;
-  /** Where the wait begins. */
+  /** The progress at which the wait begins. */
   progress: PooledProgress;
 }
 
-/** The details of its heartbeats. */
+/** The details of the heartbeats. */
 export interface PooledProgress {
   state: PollState;
-  /** The reads that were answered in the pool. */
+  /** How many reads were answered in the pool. */
   polls: number;
   lastStatus: string | null;
-  /** Those of the last answer. One with others is the workflow's to decide. */
+  /** The ids of the last answer. The workflow decides about an answer with other ids. */
   ids?: DeploymentIds;
-  /** Of a read in the pool; null before the first one. */
+  /** When the pool last read a status. Null before its first read. */
   lastReadAt: string | null;
-  /** The last read failed because of its worker, so another worker is to make it before it counts. */
+  /** True if the last read failed because of its worker. Another worker is to repeat the read before it counts. */
   isLeftToOthers: boolean;
 }
 
-/** The first read that is not simply in progress. It is not part of the progress: the workflow decides what it means. */
+/**
+ * The first read that is not simply in progress. The progress does not include it, because the workflow decides what it
+ * means.
+ */
 export interface PooledWaitEnd {
   progress: PooledProgress;
   read: ReadAnswer;
-  /** Whether it was due as a try. */
+  /** True if the read was due as a try. */
   isTry: boolean;
 }
 

@@ -1,4 +1,6 @@
-/** What the timer and the reads of a poll loop show in the UI. Who follows a run reads it again. Pure. */
+/**
+ * Writes what the timer and the reads of a poll loop show in the UI. Programs that follow a run parse it again. Pure.
+ */
 import type { WaitingForRead as Read } from './waiting.ts';
 import { plainText } from './safe-text.ts';
 
@@ -15,7 +17,9 @@ const NAMES: Record<ReadName, (tries: string) => string> = {
   pooled: (tries) => `reads from ${tries} on`,
 };
 
-/** Temporal rejects a summary over 400 bytes, and the service may send a status of any length. */
+/**
+ * Shortens the status, because Temporal rejects a summary over 400 bytes and a service may send a status of any length.
+ */
 export function readSummary(read: Pick<Read, 'kind' | 'try' | 'tries' | 'lastStatus'>, name: ReadName): string {
   const text = PREFIX[read.kind] + NAMES[name](`${read.try} of ${read.tries}`);
   return read.lastStatus === null ? text : `${text}, last: ${plainText(read.lastStatus, 40)}`;
@@ -25,7 +29,8 @@ const SUMMARY =
   /^(?:(baseline|trace): )?(?:read|reads from|early read before try) (\d+) of (\d+)(?: on)?(?:, last: (.*))?$/s;
 
 /**
- * What a wait shows, from the summary of its timer.
+ * Parses the summary of a timer.
+ *
  * @param kind of an operation whose own reads have no prefix
  * @returns null for other summaries
  */

@@ -1,4 +1,4 @@
-/** Results in the shape of the contract, before anything is known. */
+/** Makes results in the shape of the contract, before anything is known. */
 import { SCHEMA_VERSION, OUTCOMES, type Outcome } from './names.ts';
 import type { RunResult, TriggerReport, DeploymentResult, BackupResult, BackupSource } from './run.ts';
 import type { RolloutResult, OutcomeCounts, TargetResult, RolloutPhase } from '../features/rollouts/shapes.ts';
@@ -24,7 +24,7 @@ export function emptyDeployment(target: Target): DeploymentResult {
   };
 }
 
-/** How a result names a target. */
+/** Returns the fields by which a result names a target. */
 export function named(target: Target): Pick<DeploymentResult, 'target' | 'siteId'> {
   return { target, siteId: isApp(target) ? null : target.id };
 }
@@ -45,7 +45,7 @@ export function emptyBackup(serverId: string, source: BackupSource | null = null
   };
 }
 
-/** @param known the fields that are known already */
+/** @param known fields that are already known */
 export function emptyResult(known: Partial<RunResult> = {}): RunResult {
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -109,7 +109,6 @@ export function countOutcomes(parts: readonly { outcome: Outcome | null; isRunni
   return counts;
 }
 
-/** @returns the counts of servers and of deployments */
 export function countTargets(targets: readonly TargetResult[]): { servers: OutcomeCounts; deployments: OutcomeCounts } {
   return {
     servers: countOutcomes(targets.map((it) => ({ outcome: it.outcome, isRunning: isRunning(it) }))),
@@ -125,13 +124,11 @@ export function worstFirst<T extends { outcome: Outcome | null }>(parts: readonl
   return [...parts.filter((it) => !isCompleted(it)), ...parts.filter(isCompleted)];
 }
 
-/* Counts of outcomes as text. Pure. */
-
 /** `1 server`, `2 servers`. */
 export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : plural}`;
 
-/** Servers that have not started; while a rollout is stopping, they never will. */
+/** While a rollout is stopping, servers that have not started never will. */
 export const pendingText = (phase: RolloutPhase | null): string => (phase === 'stopping' ? 'not starting' : 'pending');
 
 /** `97 completed, 3 failed`. @param phase of a rollout */

@@ -1,6 +1,6 @@
 /**
- * The input, result and progress of a run. Stored in running histories: add, never rename or remove.
- * Workflows import this folder: no I/O here, no zod, JSON values only. Times are ISO 8601 UTC, durations milliseconds.
+ * The input, result and progress of a run. Running histories store these shapes: add, never rename or remove. Workflows
+ * import this folder: no I/O here, no zod, JSON values only. Times are ISO 8601 UTC, durations milliseconds.
  */
 import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
 import type { CheckResult, CheckWaiver } from '../features/site-checks/shapes.ts';
@@ -11,7 +11,7 @@ import type { SupersededBy } from '../features/superseding/shapes.ts';
 import type { Waiting } from './waiting.ts';
 
 export interface RunError {
-  /** What ended it, or why there is no verdict; for a `switch`. Each member says what it means. */
+  /** What ended the run, or why there is no verdict, for a `switch`. Each member of the type says what it means. */
   type: ErrorType;
   /** What was wrong, where, and what to do. */
   message: string;
@@ -25,11 +25,12 @@ interface BackupOptions {
   /** Reuse a completed backup that began at most this long ago, in milliseconds. Default: make a new one. */
   maxAgeMs?: number;
   /**
-   * Trigger a deployment only while the backup is at most this old, counted from when it began, in milliseconds; else the
-   * run ends `not_started` (`TooLate`). Default: 24 hours, or `maxAgeMs` plus an hour if that is longer.
+   * The oldest backup with which a deployment is still triggered, counted from when the backup began, in milliseconds.
+   * With an older backup, the run ends `not_started` (`TooLate`). Default: 24 hours, or `maxAgeMs` plus an hour if that
+   * is longer.
    */
   maxAgeAtDeployMs?: number;
-  /** Use this existing backup; wait for it if it is still running. */
+  /** Uses this existing backup, and waits for it if it is still running. */
   backupId?: string;
 }
 
@@ -39,58 +40,61 @@ export interface DeployOptions {
   /** Number of reads before the deployment ends `timed_out` (`DeploymentTimedOut`). Default: 30. */
   tries?: number;
   /**
-   * How long a final status must stay unchanged to be accepted, and how long to look for a trace of an ambiguous request,
-   * in milliseconds. Default: 6 × interval, at least 10 seconds.
+   * How long a final status must stay unchanged to be accepted, and how long to look for a trace of an ambiguous
+   * request, in milliseconds. Default: 6 × interval, at least 10 seconds.
    */
   settleMs?: number;
   /** Weakest evidence to accept; a verdict with less is `unknown` (`OutcomeUnknown`). Default: `settled`. */
   minEvidence?: Evidence;
   /**
-   * Longest time to wait for a deployment of someone else to end before the trigger, in milliseconds; then the run ends
-   * `not_started` (`Busy`). Default: tries × interval.
+   * Longest time to wait for a deployment of someone else to end before the trigger, in milliseconds. After that, the
+   * run ends `not_started` (`Busy`). Default: tries × interval.
    */
   baselineWaitMs?: number;
-  /** If an ambiguous request left no trace: send it once more (default), or stop with `unknown`. */
+  /** What to do if an ambiguous request left no trace: send it once more (default), or stop with `unknown`. */
   onAmbiguous?: 'resend' | 'stop';
 }
 
-/** The first such time after an instant, in a time zone. */
+/** The first instant after `after` at which clocks in a time zone show this time. */
 export interface DailyDeadline {
   /** `06:00` */
   time: string;
   timeZone: string;
-  /** ISO 8601; the nominal time of a schedule's slot. Default: when the run or rollout started. */
+  /** ISO 8601, such as the nominal time of a schedule's slot. Default: when the run or rollout started. */
   after?: string;
 }
 
 /**
- * Who makes the reads of an operation in progress. `loop`: its workflow, one by one. `pooled`: a worker, for many operations
- * at once, which costs Temporal one activity for each.
+ * Who makes the reads of an operation in progress. `loop`: its workflow, one by one. `pooled`: a worker, for many
+ * operations at once, which costs Temporal one activity for each operation.
  */
 export type Waits = 'loop' | 'pooled';
 
-/** `wait`: a run waits before its backup, and holds no lock. */
+/** With `wait`, a run waits before its backup, and holds no lock. */
 type IfFrozen = 'fail' | 'wait';
 
 export interface RunInput extends TargetsInput {
   /** Identity of the service: URL and `#account`. Default: the service of the worker that executes the run. */
   service?: string;
-  /** The epoch that its starter saw at the workers. In another one it sends nothing. */
+  /** The epoch that the starter saw at the workers. In another epoch, the run sends nothing. */
   epoch?: string;
-  /** The server to back up first. Default: no backup is made, and the sites or apps are only deployed. */
+  /** The server to back up first. Default: the run makes no backup, and only deploys the sites or apps. */
   serverId?: string;
-  /** The fleet of the rollout that starts this run. What is for that fleet holds the run back, too. */
+  /** The fleet of the rollout that starts this run. A freeze or window for that fleet holds the run back, too. */
   fleet?: string;
-  /** How the backup is waited for, or which one is used. Only with `serverId`. */
+  /** How to wait for the backup, or which backup to use. Only with `serverId`. */
   backup?: BackupOptions;
-  /** How each deployment is waited for, and what counts as its verdict. Only with sites or apps. */
+  /** How to wait for each deployment, and what counts as its verdict. Only with sites or apps. */
   deploy?: DeployOptions;
   /**
-   * What to do while another deployment of the target is in progress, or the service answers 409 or 423: wait, or end
-   * `not_started` (`Busy`). The lock of a server is always waited for. Default: `wait`.
+   * What to do while another deployment of the target is in progress, or while the service answers 409 or 423: wait, or
+   * end `not_started` (`Busy`). A run always waits for the lock of a server. Default: `wait`.
    */
   ifBusy?: 'wait' | 'fail';
-  /** Longest time to wait for a lock, in milliseconds; then the run ends `not_started` (`Busy`). Default: 30 minutes. */
+  /**
+   * Longest time to wait for a lock, in milliseconds. After that, the run ends `not_started` (`Busy`). Default: 30
+   * minutes.
+   */
   busyTimeoutMs?: number;
   /** Who makes the reads. Default: `loop`. */
   waits?: Waits;
@@ -98,65 +102,73 @@ export interface RunInput extends TargetsInput {
   ifFrozen?: IfFrozen;
   /** Longest total time to wait for freezes to end, in milliseconds. Default: 12 hours. */
   freezeWaitMs?: number;
-  /** Freezes and windows that do not hold this run back. */
+  /** Exempts this run from freezes and windows. */
   override?: FreezeOverride;
-  /** Approvals of the worker's belay.yaml that have to be given, besides those that its policy asks for. */
+  /** Approvals of the worker's belay.yaml that people have to give, besides those that its policy asks for. */
   approval?: string | string[];
-  /** What was approved for the rollout that starts this run. */
+  /** What people approved for the rollout that starts this run. */
   approved?: Approved[];
-  /** How long an operation waits in all for a service that does not answer, before failed reads end it. Default: not. */
+  /**
+   * How long an operation waits in all for a service that does not answer, in milliseconds, before failed reads end it.
+   * Default: it does not wait.
+   */
   outageBudgetMs?: number;
   /** A run that no worker starts within this time, in milliseconds, ends `not_started`. Default: 10 minutes. */
   startWithinMs?: number;
-  /** Start no deployment later than this after the run started, in milliseconds. Default: no limit. */
+  /** The run starts no deployment later than this after its own start, in milliseconds. Default: no limit. */
   startDeploysWithinMs?: number;
-  /** Start no deployment after this time of day. */
+  /** The run starts no deployment after this time of day. */
   deploysUntil?: DailyDeadline;
-  /** Deploy the next target even if one is not `completed`. Default: the first that is not stops the run. */
+  /**
+   * Deploys the next target even if one is not `completed`. Default: the first target that is not `completed` stops the
+   * run.
+   */
   keepGoing?: boolean;
   /** Leaves out the checks of its sites. */
   noCheck?: CheckWaiver;
-  /** Replace older runs that wait and that this one covers. */
+  /** Replaces older runs that are still waiting and whose work this run covers. */
   supersede?: boolean;
   /** The commit that the sites have to show afterwards: 7 to 64 hex digits. */
   commit?: string;
-  /** Any commit but the one before will do. */
+  /** Accepts any commit but the one before. */
   orNewer?: boolean;
   /** Name of the worker's heartbeat URL to call when the run is `completed`. */
   heartbeat?: string;
   /**
-   * Notes that come back in the result, such as a build number. Each is cut after 200 characters; more than 4 KB in all is
-   * refused (`Usage`). They are no part of what a key stands for.
+   * Notes that come back in the result, such as a build number. Each note is cut after 200 characters; more than 4 KB
+   * in all are refused (`Usage`). A key may be used again with other notes.
    */
   meta?: Record<string, string>;
 }
 
-/** The outcome of the POST that starts an operation. */
+/** What came of the POST that starts an operation. */
 export interface TriggerReport {
-  /** Requests that a worker took up to send them. */
+  /** How many requests workers took to send them. */
   attempts: number;
   ambiguous: boolean;
   /** How an ambiguous trigger was resolved. */
   reconciledBy: Evidence | 'resent' | null;
 }
 
-/** `given`: named by its id. Its server was checked only if Belay made it, or if an event announced it. */
+/**
+ * Where the backup came from. `given`: the input named its id. Its server was checked only if Belay made the backup, or
+ * if an event announced it.
+ */
 export type BackupSource = 'created' | 'shared' | 'reused' | 'given';
 
-/** What the results of backups and deployments have in common. */
 interface OperationResult {
-  /** Null while it is in progress. */
+  /** Null while the operation is in progress. */
   outcome: Outcome | null;
-  /** As the service wrote it; null if none was read. */
+  /** The last status as the service wrote it. Null if none was read. */
   lastStatus: string | null;
-  /** How often its status was read. */
+  /** How often the status was read. */
   polls: number;
   trigger: TriggerReport;
-  /** When this part of the run began, ISO 8601; null if it did not. */
+  /** When this part of the run began, ISO 8601. Null if it did not begin. */
   startedAt: string | null;
-  /** When its trigger was known to be accepted. Null for an operation that something else started. */
+  /** When the trigger was known to be accepted. Null for an operation that something else started. */
   acceptedAt: string | null;
-  /** When a status in progress was last read: the operation ended between then and `endedAt`. */
+  /** When a status in progress was last read. The operation ended between then and `endedAt`. */
   inProgressAt: string | null;
   endedAt: string | null;
 }
@@ -172,16 +184,16 @@ export interface DeploymentResult extends OperationResult {
   target: Target;
   /** Null for an app. */
   siteId: string | null;
-  /** Why the status is taken to be that of this deployment; null without a verdict. */
+  /** Why the status is taken to be that of this deployment. Null without a verdict. */
   evidence: Evidence | null;
-  /** When the wait for its status ended. The check of the site comes after it. */
+  /** When the wait for the status ended. The check of the site comes after it. */
   verdictAt: string | null;
-  /** Null if the site has none. */
+  /** Null if the site has no check. */
   check: CheckResult | null;
   error: RunError | null;
 }
 
-/** A run's input with every default filled in. Recorded when the run begins. */
+/** A run's input with every default filled in, as recorded when the run begins. */
 export interface RunPlan {
   backup: {
     intervalMs: number;
@@ -191,22 +203,24 @@ export interface RunPlan {
     backupId: string | null;
   };
   deploy: Required<DeployOptions>;
-  /** Absent in plans from before it existed: `loop`. */
+  /** Absent in plans from before the field existed: `loop`. */
   waits?: Waits;
   ifBusy: 'wait' | 'fail';
   busyTimeoutMs: number;
-  /** Absent in plans from before it existed: then a run never waits, and asks about freezes only when it begins. */
+  /**
+   * Absent in plans from before the field existed: such a run never waits, and asks about freezes only when it begins.
+   */
   ifFrozen?: IfFrozen;
   freezeWaitMs?: number;
   outageBudgetMs: number | null;
   startWithinMs: number;
   startDeploysWithinMs: number | null;
   keepGoing: boolean;
-  /** Absent in plans from before it existed: it replaces none. */
+  /** Absent in plans from before the field existed: such a run replaces none. */
   supersede?: boolean;
-  /** Absent in plans from before it existed. */
+  /** Absent in plans from before the field existed. */
   approval?: string | string[] | null;
-  /** Absent in plans from before it existed, as is `orNewer`. */
+  /** Absent in plans from before the field existed, as is `orNewer`. */
   commit?: string | null;
   orNewer?: boolean;
 }
@@ -214,53 +228,62 @@ export interface RunPlan {
 /** The result of a run. While it is in progress, `outcome` is null and the other fields hold what is known. */
 export interface RunResult {
   schemaVersion: number;
-  /** Its id, which `belay wait`, `status` and `cancel` take; null if no run was reached. */
+  /** The id of the run, for `belay wait`, `status` and `cancel`. Null if no run was reached. */
   workflowId: string | null;
   runId: string | null;
-  /** Whether this command or call joined a run that another had started. A workflow cannot know, and says false. */
+  /**
+   * Whether this command or call joined a run that another one had started. A workflow cannot know this, and says
+   * false.
+   */
   attached: boolean;
-  /** URL and `#account` of the service that it was for. */
+  /** URL and `#account` of the service that the run was for. */
   service: string | null;
-  /** The worst of its parts, in the order failed, unknown, timed_out, cancelled, not_started, completed; null in flight. */
+  /**
+   * The worst outcome of its parts, in the order failed, unknown, timed_out, cancelled, not_started, completed. Null
+   * while the run is in flight.
+   */
   outcome: Outcome | null;
-  /** How far it is. */
+  /** The progress of the run. */
   phase: Phase | null;
-  /** Null if none was asked for. */
+  /** Null if no backup was asked for. */
   backup: BackupResult | null;
-  /** One for each site or app that was asked for, in order; `not_started` for one that was never triggered. */
+  /** One entry for each requested site or app, in order. It is `not_started` for a target that was never triggered. */
   deployments: DeploymentResult[];
-  /** Why it is not `completed`; null if it is, or while it is in flight. */
+  /** Why the run is not `completed`. Null if it is, and while it is in flight. */
   error: RunError | null;
-  /** The newer run that took its place before it began. Absent in results of earlier versions. */
+  /** The newer run that replaced this run before it began. Absent in results of earlier versions. */
   supersededBy: SupersededBy | null;
-  /** The commit that the sites had to show; null for any. */
+  /** The commit that the sites had to show. Null if any commit would do. */
   commit: string | null;
   /**
-   * Whether the check of every target that was deployed saw that commit there, or a newer one if that will do. Null without a
-   * commit, and until the run has deployed something. Absent in results of earlier versions.
+   * Whether the check of every deployed target saw that commit, or a newer one if that will do. Null without a commit,
+   * and until the run has deployed something. Absent in results of earlier versions.
    */
   commitSeen: boolean | null;
-  /** What it waited for, in order. Absent in results of earlier versions. */
+  /** What the run waited for, in order. Absent in results of earlier versions. */
   held: Held[];
   meta: Record<string, string> | null;
-  /** `ui`: its page in the Temporal UI; null if the address of the UI is not known (`uiUrl`, `BELAY_UI_URL`). */
+  /**
+   * `ui` is the page of the run in the Temporal UI. It is null if the address of the UI is not known (`uiUrl`,
+   * `BELAY_UI_URL`).
+   */
   links: { ui: string | null };
   startedAt: string | null;
   endedAt: string | null;
 }
 
-/** The memo of a run. It lets clients compare the input of a key without a worker. */
+/** The memo of a run. Clients read it to compare the input of a key without a worker. */
 export interface RunMemo {
   input: RunInput;
-  /** The id of the schedule that started it, if a failure pauses that schedule. */
+  /** The id of the schedule that started the run, if a failure pauses that schedule. */
   pausesSchedule?: string;
-  /** Who started it. Absent if a workflow did, and in memos of earlier versions. */
+  /** Who started the run. Absent if a workflow did, and in memos of earlier versions. */
   by?: string;
 }
 
 export interface RunProgress {
   result: RunResult;
   waiting: Waiting | null;
-  /** The operation in progress. Query its own progress for the tries. */
+  /** The operation in progress. Query that operation for the tries. */
   operation: { workflowId: string; runId: string } | null;
 }

@@ -3,9 +3,9 @@
 const MAX_LENGTH = 200;
 
 /**
- * Replaces each stretch of control characters and of those that change the text direction.
+ * Replaces each stretch of control characters and of characters that change the text direction.
  *
- * @param by what takes its place, or makes it
+ * @param by the replacement, or a function that makes it
  */
 export function replaceUnprintable(text: string, by: string | ((found: string) => string)): string {
   // eslint-disable-next-line no-control-regex -- matches control characters to remove them
@@ -14,8 +14,9 @@ export function replaceUnprintable(text: string, by: string | ((found: string) =
 }
 
 /**
- * One line of at most 200 characters, without control characters or characters that change the text direction. Half of an
- * emoji becomes a replacement character: receivers that parse JSON strictly would refuse the whole message for it.
+ * Returns one line of at most 200 characters, without control characters or characters that change the text direction.
+ * Half of an emoji becomes a replacement character, because receivers that parse JSON strictly would refuse the whole
+ * message for it.
  */
 export function plainText(text: string, maxLength: number = MAX_LENGTH): string {
   const line = replaceUnprintable(text, ' ')
@@ -25,7 +26,7 @@ export function plainText(text: string, maxLength: number = MAX_LENGTH): string 
   return characters.length <= maxLength ? line : `${characters.slice(0, maxLength - 1).join('')}…`;
 }
 
-/** A Markdown code span, so that no part of the text is taken as markup. */
+/** Makes a Markdown code span, so that no part of the text is taken as markup. */
 export function codeSpan(text: string): string {
   return `\`${plainText(text).replaceAll('`', 'ˋ')}\``;
 }
@@ -38,7 +39,5 @@ export function shellWord(text: string): string {
 export function plainMeta(meta: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(Object.entries(meta).map(([name, value]) => [plainText(name), plainText(value)]));
 }
-
-/* The message of what was thrown, whatever it is. Pure. */
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,6 @@
 /**
- * Which service something is for: scheme, host, port and path of its URL, plus `#account` where one URL serves several
- * accounts. Whatever passes from one run to another compares it, because ids such as `12` exist at every service. Pure.
+ * Identifies a service: scheme, host, port and path of its URL, plus `#account` where one URL serves several accounts.
+ * Whatever passes from one run to another compares identities, because ids such as `12` exist at every service. Pure.
  */
 
 export interface ServedService {
@@ -14,17 +14,17 @@ export function serviceIdentity(baseUrl: string, account: string | null): string
   return account === null ? baseUrl : `${baseUrl}#${account}`;
 }
 
-/** For the address of a service in belay.yaml, which may name its account itself. */
+/** Use this for the address of a service in belay.yaml, which may name its account itself. */
 export function withAccount(identity: string, account: string | null): string {
   return identity.includes('#') ? identity : serviceIdentity(identity, account);
 }
 
-/** Whether a message about a service concerns a run of this one. Older messages name none. */
+/** True if a message about a service concerns a run of `served`. Older messages name no service. */
 export function concernsService(identities: unknown, served: ServedService): boolean {
   return !Array.isArray(identities) || identities.some((identity) => isServed(identity as string, served));
 }
 
-/** Every identity that the service has or had. */
+/** Returns every identity that the service has or had. */
 export const identitiesOf = ({ service, formerly }: ServedService): string[] => [service, ...formerly];
 
 export function isServed(recorded: string, { service, formerly }: ServedService): boolean {
@@ -32,8 +32,8 @@ export function isServed(recorded: string, { service, formerly }: ServedService)
 }
 
 /*
- * Epochs: after a restore, Temporal's database has forgotten what was sent, so nothing older sends anything. Pure. People
- * and `belay doctor` recognize such an end by its text.
+ * Epochs: a restored Temporal database has forgotten what was sent, so runs from before the restore send nothing.
+ * People and `belay doctor` recognize such an end by its text. Pure.
  */
 
 const OTHER_EPOCH = 'and BELAY_EPOCH is now';
@@ -42,14 +42,14 @@ export const MAYBE_RESTORED = 'Temporal may have been restored meanwhile';
 export const isFromRestore = (message: string): boolean =>
   message.includes(OTHER_EPOCH) || message.includes(MAYBE_RESTORED);
 
-/** What a run or rollout knows of the epoch it belongs to. */
+/** What a run or rollout knows about its epoch. */
 export interface EpochFacts {
   /** The epoch that its starter saw. */
   epoch?: string | undefined;
   beganMs: number;
 }
 
-/** Why something may have been done before a restore, or null. @param current the workers' epoch */
+/** Returns why the work may have been done before a restore, or null. @param current the workers' epoch */
 export function otherEpoch({ epoch, beganMs }: EpochFacts, current: string): string | null {
   if (epoch !== undefined) return epoch === current ? null : restored(`in epoch ${epoch}`, current);
   const sinceMs = beginOf(current);
@@ -59,7 +59,7 @@ export function otherEpoch({ epoch, beganMs }: EpochFacts, current: string): str
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z$/;
 
-/** An epoch that is a time shows what was before it, even of what recorded no epoch. */
+/** An epoch that is a time also covers runs that recorded no epoch. */
 function beginOf(epoch: string): number | null {
   const beginMs = INSTANT.test(epoch) ? Date.parse(epoch) : NaN;
   return Number.isNaN(beginMs) ? null : beginMs;

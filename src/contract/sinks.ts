@@ -1,10 +1,14 @@
-/** What a workflow reports to the worker that executes it, for logs and metrics. It decides nothing and is not stored. */
+/**
+ * What a workflow reports to the worker that executes it, for logs and metrics. It decides nothing and is not stored.
+ */
 import type { Evidence, ErrorType, Outcome } from './names.ts';
 
 export const OPERATION_KINDS = ['backup', 'deployment'] as const;
 export type OperationKind = (typeof OPERATION_KINDS)[number];
 
-/** The subject of a report. Absent: the operation is that of the other kind. */
+/**
+ * The subject of a report. `operation` tells a backup from a deployment, so the fields of the other kind are absent.
+ */
 export interface Subject {
   operation: OperationKind;
   server?: string;
@@ -19,14 +23,14 @@ export interface Subject {
 export const TRIGGER_EFFECTS = ['accepted', 'refused', 'not_sent', 'unknown', 'reset'] as const;
 export type TriggerEffect = (typeof TRIGGER_EFFECTS)[number];
 
-/** As sinks of the SDK: they run on the worker's main thread, and not in a replay. */
+/** These are sinks of the SDK: they run on the worker's main thread, and not in a replay. */
 export type ReportSinks = {
   belay: {
     triggered: (it: Triggered) => void;
     operationEnded: (it: OperationEnded) => void;
     runEnded: (it: RunEnded) => void;
     lockAcquired: (it: { operation: OperationKind; waitedMs: number }) => void;
-    /** A read that followed a hint ended the wait. */
+    /** Called if a read that followed a hint ended the wait. */
     hintDecided: (it: { operation: OperationKind; afterMs: number }) => void;
   };
 };
@@ -41,11 +45,11 @@ interface OperationEnded extends Subject {
   errorType: ErrorType | null;
   lastStatus: string | null;
   polls: number;
-  /** Of a deployment only. */
+  /** Present for deployments only. */
   evidence?: Evidence | null;
 }
 
-/** A run or a rollout ended. */
+/** The end of a run or rollout. */
 export interface RunEnded {
   type: string;
   outcome: Outcome | null;

@@ -1,18 +1,21 @@
-/** A target is what is deployed: a site, or an app. Stored in running histories: add, never rename or remove. Pure. */
+/**
+ * A target is what is deployed: a site, or an app. Running histories store its shape: add, never rename or remove.
+ * Pure.
+ */
 
 export interface Target {
   kind: 'site' | 'app';
-  /** The service's own id. A site and an app may have the same one. */
+  /** The service's own id. A site and an app may have the same id. */
   id: string;
 }
 
 export const TARGET_KINDS = ['site', 'app'] as const satisfies Target['kind'][];
 
-/** What an input names: either `siteIds`, or `targets`. Without both, it deploys nothing. */
+/** The targets that an input names, in either `siteIds` or `targets`. Without both, nothing is deployed. */
 export interface TargetsInput {
-  /** In the order in which they are deployed. */
+  /** The sites in the order in which they are deployed. */
   siteIds?: string[];
-  /** Instead of `siteIds`, to deploy apps as well. */
+  /** The targets in the order in which they are deployed. Use this instead of `siteIds` to deploy apps as well. */
   targets?: Target[];
 }
 
@@ -21,7 +24,7 @@ export const appTarget = (id: string): Target => ({ kind: 'app', id });
 
 export const targetsOf = ({ siteIds, targets }: TargetsInput): Target[] => targets ?? (siteIds ?? []).map(siteTarget);
 
-/** The shortest input that names these targets. */
+/** Returns the shortest input that names these targets. */
 export function targetsInput(targets: readonly Target[]): TargetsInput {
   const ids = targets.map(({ id }) => id);
   return targets.some(isApp) ? { targets: [...targets] } : { siteIds: ids };
@@ -31,7 +34,7 @@ export const isApp = ({ kind }: Target): boolean => kind === 'app';
 
 export const isSameTarget = (a: Target, b: Target): boolean => a.kind === b.kind && a.id === b.id;
 
-/** The target's value in the search attribute `BelaySite`. */
+/** Returns the target's value in the search attribute `BelaySite`. */
 export const targetAttribute = ({ kind, id }: Target): string => (kind === 'app' ? `app:${id}` : id);
 
 export const NO_APP_PATHS =
@@ -39,12 +42,10 @@ export const NO_APP_PATHS =
   "add api.app.deploy and api.app.latest to the worker's belay.yaml, such as /v1/apps/{id}/deploy " +
   'and /v1/apps/{id}/deployments/latest';
 
-/* What is deployed, as text. Pure. */
-
-/** `site a1`, `app b1`: for sentences. @param shown formats the id for display */
+/** `site a1` or `app b1`, for sentences. @param shown formats the id for display */
 export const targetText = ({ kind, id }: Target, shown: (id: string) => string = String): string =>
   `${kind} ${shown(id)}`;
 
-/** `a1`, `app b1`: for labels, which give a site by its id alone. @param shown formats the id for display */
+/** `a1` or `app b1`, for labels, which show only the id of a site. @param shown formats the id for display */
 export const targetLabel = ({ kind, id }: Target, shown: (id: string) => string = String): string =>
   kind === 'app' ? targetText({ kind, id }, shown) : shown(id);

@@ -1,6 +1,6 @@
 /**
  * Every time budget of Belay, in milliseconds. Budgets that depend on each other are in one group, and
- * test/unit/timing.test.ts checks the inequalities. What a user can set has its default in request/run-options.ts.
+ * test/unit/timing.test.ts checks the inequalities. The defaults of what a user can set are in request/run-options.ts.
  */
 
 const SECOND = 1_000;
@@ -11,7 +11,7 @@ const POST = {
   takenWithinMs: 3 * SECOND,
   /** No POST is sent later than this after it was scheduled, by Temporal's clock. */
   sentWithinMs: 5 * SECOND,
-  /** Temporal is asked directly before a POST, and its answer holds for this long after the question. */
+  /** Temporal is asked directly before a POST, and its answer is valid for this long after the question. */
   permitMs: 2 * SECOND,
   /** How long the service may take to answer. */
   answerMs: 8 * SECOND,
@@ -19,7 +19,7 @@ const POST = {
   heartbeatMs: SECOND,
   /** A request that was not sent counts as certainly without effect for this long after it was scheduled. */
   certainMs: 15 * MINUTE,
-  /** A POST whose worker is gone is known after this. */
+  /** Temporal notices after this time that the worker of a POST is gone. */
   heartbeatTimeoutMs: 6 * SECOND,
 } as const;
 
@@ -29,67 +29,69 @@ export const TIMING = {
     activityMs: POST.permitMs + POST.answerMs + POST.spareMs,
     /** The pause before the next attempt if this one was not sent. It doubles each time, up to the interval. */
     firstPauseMs: SECOND,
-    /** From scheduling to the last moment a POST can still be under way: no second one follows before. */
+    /**
+     * The time from the scheduling of a POST to the last moment at which it can be under way. No second POST follows
+     * earlier.
+     */
     underWayMs: POST.takenWithinMs + POST.permitMs + POST.answerMs + POST.spareMs,
   },
-  /** Of all requests of a worker, after an answer that asks to wait. */
+  /** How a worker paces its requests after an answer that asks to wait. */
   pace: {
     defaultHoldMs: 5 * SECOND,
-    /** The least pause before the same read, also if the service names none or a time that is over. */
+    /** The shortest pause before the same read, even if the service names none or a time in the past. */
     leastPauseMs: SECOND,
     /** A service that names a longer time is asked once in between. */
     maxHoldMs: 5 * MINUTE,
     spreadMs: 2 * SECOND,
-    /** How often a worker looks how many others share the ceiling. */
+    /** How often a worker counts the others that share the ceiling. */
     countWorkersMs: 15 * SECOND,
   },
-  /** How often a worker that rests probes the service. */
+  /** How often a resting worker probes the service. */
   rest: { probePauseMs: 2 * SECOND },
   read: {
-    /** A read left to another worker is not made if none takes it within this time. */
+    /** A read left to another worker is lost if none takes it within this time. */
     takenWithinMs: 3 * SECOND,
     /** An activity that a resting worker gives back goes to the next worker after this. */
     handOverMs: 500,
     /** How long the service may take to answer. */
     answerMs: 15 * SECOND,
     activityMs: 20 * SECOND,
-    /** Longer than a usual read takes, so that only a slow one costs heartbeats. */
+    /** This is longer than a usual read takes, so that only a slow read costs heartbeats. */
     heartbeatMs: 2 * SECOND,
-    /** A read whose worker was killed is known to be lost after this. */
+    /** Temporal notices after this time that the worker of a read was killed. */
     heartbeatTimeoutMs: POST.heartbeatTimeoutMs,
-    /** The worker's and doctor's own question to the service. */
+    /** The limit for the questions that a worker and `belay doctor` ask the service for themselves. */
     probeMs: 3_500,
   },
   poll: {
-    /** After a trigger, to catch short transitions. */
+    /** Reads soon after a trigger catch short transitions. */
     earlyReadsMs: [SECOND, 3 * SECOND],
     hintGapMs: SECOND,
-    /** While a token is being replaced, however long the interval is. */
+    /** The pause while a token is being replaced, however long the interval is. */
     unauthorizedPauseMs: 15 * SECOND,
     unauthorizedPatienceMs: 2 * MINUTE,
-    /** Of an operation that waits for a service that is down. */
+    /** The pause of an operation that waits for a service that is down. */
     parkedPauseMs: MINUTE,
-    /** Least time for failed reads of an operation, however short its budget is. */
+    /** The shortest time for failed reads of an operation, however short its budget is. */
     minWholeMs: 30 * SECOND,
   },
-  /** Of pooled waits. */
   pool: {
-    /** Each is an Action, and ten thousand waits send 220 a second. */
+    /** Each heartbeat is a billed Action, and ten thousand waits send 220 a second. */
     heartbeatMs: 45 * SECOND,
-    /** A wait whose worker was killed goes on elsewhere after this. */
+    /** A wait whose worker was killed continues elsewhere after this. */
     heartbeatTimeoutMs: MINUTE,
-    /** After the whole time of an operation, its workflow no longer leaves the wait to the workers. */
+    /** After the whole time of an operation plus this, its workflow no longer leaves the wait to the workers. */
     spareMs: 30 * SECOND,
   },
   verdict: {
     minSettleMs: 10 * SECOND,
-    /** A read this late after a POST, or a gap this much over the interval, leaves a trace unseen. */
+    /** A read this late after a POST, or a gap this much over the interval, may miss a trace. */
     coverageSlackMs: 5 * SECOND,
   },
   lock: {
     /** A terminated holder signals no one, so a waiter looks again. A look and its timer are two billed actions. */
     lookAgainMs: MINUTE,
-    /** A worker that is busy takes this long from a release to the start of the operation. */
+    /** A busy worker takes this long from a release to the start of the operation. */
     handOverMs: 5 * SECOND,
     /** A holder closes milliseconds after its signal. */
     startAgainMs: 100,
@@ -99,53 +101,56 @@ export const TIMING = {
     freshMs: 15 * MINUTE,
   },
   freeze: {
-    /** A request that was judged before a freeze began may leave in this time. */
+    /** A request that was judged before a freeze began may still leave within this time. */
     inForceAfterMs: POST.permitMs,
-    /** How long a refused freeze stays to tell who set it. */
+    /** A refused freeze stays this long, to tell the person who set it. */
     toldWithinMs: 15 * SECOND,
-    /** How long who sets one waits for the word of a worker. */
+    /** The person who sets a freeze waits this long for a worker's answer. */
     confirmedWithinMs: 15 * SECOND,
-    /** What waits for a freeze looks again this often, in its first hour and after that. A signal wakes it earlier. */
+    /**
+     * Workflows that wait for a freeze look again this often, in their first hour and after that. A signal wakes them
+     * earlier.
+     */
     lookMs: 5 * MINUTE,
     lateLookMs: 30 * MINUTE,
     oftenForMs: 60 * MINUTE,
-    /** What waited for the same freeze goes on within this time, each at a moment of its own. */
+    /** Runs that waited for the same freeze resume within this time, each at its own offset. */
     spreadMs: MINUTE,
     leastMs: SECOND,
     /** A worker closes an ad-hoc freeze at its end, and Temporal closes it this much later if none does. */
     closeWithinMs: MINUTE,
   },
   admission: {
-    /** While a tenth of the reads are this late, fewer runs are admitted. */
+    /** While a tenth of the reads are later than this, fewer runs are admitted. */
     lateReadMs: 500,
-    /** While nine tenths are no later than this, more are. */
+    /** While nine tenths of the reads are no later than this, more runs are admitted. */
     punctualReadMs: 200,
     answerMs: 10 * SECOND,
   },
   lookup: {
-    /** Of an answer that is not needed. */
+    /** For an answer that the workflow can do without. */
     optionalMs: 5 * SECOND,
-    /** Who polls a task queue. */
+    /** For the question who polls a task queue. */
     pollersMs: 2 * SECOND,
     regularMs: 10 * SECOND,
-    /** Over two minutes, in which a change of belay.yaml reaches the workers. */
+    /** These attempts take over two minutes, in which a change of belay.yaml reaches the workers. */
     describeWorkerAttempts: 8,
     supersedeMs: 30 * SECOND,
     otherWorkersPauseMs: SECOND,
   },
   event: {
-    /** Searches show a workflow a moment after it started, so they are made twice. */
+    /** Searches show a workflow a moment after its start, so they are made twice. */
     searchLagMs: 5 * SECOND,
     wakeMs: 15 * SECOND,
     holdMs: 30 * SECOND,
     deliverWithinMs: 5 * MINUTE,
     findSharedBackupWithinMs: MINUTE,
-    /** A trigger is answered or given up within post.underWayMs, and then its backup's record exists. */
+    /** A trigger is answered or given up within post.underWayMs, and then the record of its backup exists. */
     findServersAfterMs: [SECOND, 4 * SECOND, 16 * SECOND],
     findServersWithinMs: MINUTE,
-    /** What happened longer ago is only recorded and reported. */
+    /** Older events are only recorded and reported. */
     freshForMs: 15 * MINUTE,
-    /** Longer than its notifications are tried. */
+    /** This is longer than its notifications are retried. */
     giveUpAfterMs: 48 * 60 * MINUTE,
     /** How long a receiver relies on what it found out about its service. */
     serviceKnownForMs: 10 * SECOND,
@@ -160,19 +165,19 @@ export const TIMING = {
     /** The longest pause that a receiver can ask for. */
     maxHoldMs: 6 * 60 * MINUTE,
     giveUpAfterMs: 24 * 60 * MINUTE,
-    /** A worker that lacks a channel passes the message on to another worker this soon. */
+    /** A worker that lacks a channel leaves the message to another worker this soon. */
     otherWorkerMs: 500,
   },
   report: {
-    /** A run that ends within this time is reported with its end only. */
+    /** A run that ends within this time is reported only with its end. */
     firstMs: 500,
-    /** A run that was terminated is found after this, and then after twice the time, up to the longest. */
+    /** Belay looks for a terminated run after this time, and then after twice the time each, up to the longest. */
     lookMs: MINUTE,
     lateLookMs: 30 * MINUTE,
-    /** What a receiver refused is sent again after this, this many times. */
+    /** A refused report is repeated after this time, this many times. */
     refusedPauseMs: 10 * MINUTE,
     refusals: 6,
-    /** Of workers that lack the receiver. */
+    /** Attempts in quick succession, while workers lack the receiver. */
     soonAttempts: 30,
   },
   worker: {
@@ -184,10 +189,10 @@ export const TIMING = {
     workflowTaskMs: 5 * SECOND,
     /** The history of a thousand servers takes longer to replay. */
     rolloutTaskMs: 10 * SECOND,
-    /** The pause before a worker that is not ready tries again: doubled each time, up to the second one. */
+    /** The pause before a worker that is not ready tries again. It doubles up to the second value. */
     retryMs: 2 * SECOND,
     maxRetryMs: 30 * SECOND,
-    /** How often it is checked that the SDK did not give a worker up. */
+    /** How often to check that the SDK has not given a worker up. */
     failedLookMs: 2 * SECOND,
     visibleWithinMs: 5 * SECOND,
     visiblePauseMs: 20,
@@ -197,31 +202,36 @@ export const TIMING = {
     policyMs: 2 * MINUTE,
     /** How long an answer about its readiness holds. */
     readyForMs: 5 * SECOND,
-    /** How often a worker looks whether it is ready, for its log, and after how many looks it says so again. */
+    /**
+     * How often a worker checks for its log whether it is ready, and after how many checks it repeats that it is not.
+     */
     readinessLookMs: 15 * SECOND,
     looksPerLine: 4,
   },
-  /** Of an API key or a client certificate for Temporal. */
+  /** For an API key or a client certificate for Temporal. */
   credentials: {
     /** How often their files are read again. */
     lookAgainMs: 10 * SECOND,
-    /** The connection before a change stays open for calls that have begun. */
+    /** The connection before a change stays open this long for calls that have begun. */
     lingerMs: 90 * SECOND,
   },
   client: {
     connectMs: 4 * SECOND,
-    /** Any answer. */
+    /** The limit for any sign of life from Temporal. */
     aliveMs: 5 * SECOND,
-    /** How long a session relies on what it found out about the workers: Temporal limits how often it is asked. */
+    /**
+     * How long a session relies on what it found out about the workers. Temporal limits how often they can be asked
+     * for.
+     */
     workersKnownForMs: 5 * SECOND,
-    /** How long a call is tried again that Temporal puts off because the namespace makes too many. */
+    /** How long a call is retried that Temporal delays because the namespace makes too many. */
     limitedMs: MINUTE,
     maxLimitedPauseMs: 5 * SECOND,
     maxReconnectPauseMs: 2 * SECOND,
     startMs: 5 * SECOND,
     answerMs: 8 * SECOND,
     queryMs: 3 * SECOND,
-    /** When waiting ends, for the status it is left with. */
+    /** The limit for the last status, when waiting ends. */
     lastQueryMs: 1_500,
     listMs: 20 * SECOND,
     retryRolloutMs: 30 * SECOND,
@@ -239,24 +249,23 @@ export const TIMING = {
     storeEventMs: 5 * SECOND,
   },
   progress: {
-    /** From the time a read is due until its answer is in the history. */
+    /** The time from when a read is due until its answer is in the history. */
     readMs: 500,
-    /** A workflow task that waits for longer has no worker. */
+    /** A workflow task that waits longer than this has no worker. */
     silentMs: 8 * SECOND,
-    /** A hint or a cancellation changes the status earlier. */
+    /** A hint or a cancellation may change the status earlier. */
     maxAgeMs: 10 * SECOND,
   },
   overview: {
-    /** How often Temporal is asked what is in flight. Its searches are the scarcest of its calls. */
+    /** How often Temporal is asked what is in flight. Searches are its scarcest calls. */
     listMs: 5 * SECOND,
-    /** No run is asked about again sooner. */
+    /** The shortest pause before a run is asked about again. */
     leastPauseMs: 2 * SECOND,
   },
-  /** Of past operations. */
   advice: {
     lookBackMs: 30 * 24 * 60 * MINUTE,
     answerMs: 5 * SECOND,
-    /** Who wants a status or a summary does not wait longer for the advice beside it. */
+    /** A status or a summary does not wait longer than this for the advice beside it. */
     besideMs: 2 * SECOND,
   },
   cli: {
@@ -264,18 +273,21 @@ export const TIMING = {
     beginsWithinMs: 15 * SECOND,
     terminalPeriodMs: SECOND,
     logPeriodMs: 3 * SECOND,
-    /** Without a terminal, a line that stands is printed again after this. CI ends jobs that are silent for ten minutes. */
+    /**
+     * Without a terminal, an unchanged line is printed again after this time. CI ends jobs that are silent for ten
+     * minutes.
+     */
     repeatMs: 5 * MINUTE,
   },
   doctor: { clockToleranceMs: 2 * SECOND },
   webhooks: {
     requestMs: 10 * SECOND,
     duplicateWindowMs: 10 * MINUTE,
-    /** Whether Temporal answers. */
+    /** How long an answer of Temporal's readiness is valid. */
     readyForMs: SECOND,
     /** Events with one meaning within this time are handled as one. */
     coalesceMs: 2 * SECOND,
-    /** By Standard Webhooks, in both directions. */
+    /** Standard Webhooks allows this age, in both directions. */
     signatureAgeMs: 5 * MINUTE,
   },
   /** How long the end of a program waits for the last spans. */
@@ -283,14 +295,14 @@ export const TIMING = {
   codecServer: { requestMs: 10 * SECOND },
   board: {
     requestMs: 10 * SECOND,
-    /** A page looks again after five seconds, so nobody looks any more after this. */
+    /** A page reloads every five seconds, so after this time nobody is watching. */
     lingerMs: 30 * SECOND,
-    /** How long the first one who looks waits for something to see. */
+    /** How long the first viewer waits for something to see. */
     firstReadMs: 3 * SECOND,
-    /** What is in flight is listed every five seconds, and ten of it are asked about each time. */
+    /** What is in flight is listed every five seconds, and each time ten entries are asked about. */
     inFlightMs: 2 * SECOND,
     pastMs: 10 * SECOND,
-    /** The results of past runs are read in this rhythm, some at a time. */
+    /** Results of past runs are read at this rhythm, a few at a time. */
     resultsMs: SECOND,
     workersMs: 15 * SECOND,
     freezesMs: 30 * SECOND,
@@ -298,7 +310,7 @@ export const TIMING = {
     receiptsMs: MINUTE,
     /** No target is read from the service more often. */
     serviceMs: 5 * SECOND,
-    /** A firing that is this late is worth a look. */
+    /** A firing that is this late needs attention. */
     lateMs: 5 * MINUTE,
   },
   dev: { serverStartMs: 30 * SECOND, serverStopMs: 5 * SECOND, buildProgressMs: 20 * SECOND },

@@ -1,9 +1,8 @@
-/** What a workflow waits for, in a sentence and as data: the answer to the query `why`. */
+/** What a workflow waits for, as a sentence and as data: the answer to the query `why`. */
 import type { AskedApproval } from '../features/approvals/shapes.ts';
 import type { FrozenBy } from '../features/freezes/shapes.ts';
 import type { WaitingForGates } from '../features/gates/shapes.ts';
 
-/** What a workflow waits for right now. */
 export type Waiting =
   /** More runs begin than the workers can carry at once. */
   | { kind: 'admission'; since: string }
@@ -19,7 +18,7 @@ export type Waiting =
   | WaitingForThaw
   | WaitingForRead;
 
-/** People have to approve what it does. The query `approval` returns what that is. */
+/** People have to approve the plan. The query `approval` returns it. */
 export interface WaitingForApproval {
   kind: 'approval';
   workflowId: string;
@@ -30,12 +29,12 @@ export interface WaitingForApproval {
   until: string;
 }
 
-/** A freeze or window holds it back. */
+/** A freeze or window holds the run or rollout back. */
 export interface WaitingForThaw {
   kind: 'freeze';
   by: FrozenBy[];
   since: string;
-  /** When it looks again, also if nothing is known to end. */
+  /** When it looks again, even if no end is known. */
   nextLookAt: string;
 }
 
@@ -46,46 +45,44 @@ export interface WaitingForRead {
   lastStatus: string | null;
   lastReadAt: string | null;
   nextReadAt: string;
-  /** Only if the last read failed, and the operation is not parked. */
+  /** Present if the last read failed and the operation is not parked. */
   failing?: FailingReads;
-  /** A worker makes this read and those after it. */
+  /** Present if a worker makes this read and those after it. */
   pooled?: { everyMs: number };
-  /** Only while the operation is parked, because the service does not answer. */
+  /** Present while the operation is parked, because the service does not answer. */
   parked?: Parked;
 }
 
-/** Reads in a row that failed. */
 export interface FailingReads {
   reads: number;
-  /** What went wrong last. */
+  /** The cause of the last failure. */
   reason: string;
 }
 
-/** The service has reported `completed`. */
+/** The service has reported `completed`, and the operation checks the site. */
 export interface WaitingForCheck {
   kind: 'check';
   siteId: string;
-  /** In belay.yaml. */
+  /** The name of the check in belay.yaml. */
   check: string;
   try: number;
   tries: number;
   goodInARow: number;
-  /** How many it needs. */
+  /** How many good reads in a row the check needs. */
   inARow: number;
-  /** What the last read showed; null before the first one. */
+  /** What the last read showed. Null before the first read. */
   last: string | null;
   nextReadAt: string;
 }
 
 export interface Parked {
   since: string;
-  /** When its outage budget is used up. */
+  /** When the outage budget is used up. */
   until: string;
-  /** What went wrong last. */
+  /** The cause of the last failure. */
   reason: string;
 }
 
-/** What a rollout waits for right now. */
 export type RolloutWaiting =
   | { kind: 'decision'; by: string; reason: string; since: string }
   | WaitingForApproval
@@ -100,9 +97,9 @@ export type RolloutWaiting =
       stopped?: { by: string; reason: string };
     };
 
-/** The answer of every run, operation and rollout to the query `why`. */
+/** Runs, operations and rollouts answer the query `why` with this. */
 export interface Explanation {
   sentence: string;
-  /** Null if it waits for nothing. */
+  /** Null if the workflow waits for nothing. */
   waiting: Waiting | RolloutWaiting | null;
 }

@@ -1,4 +1,4 @@
-/** Finds completed backups that Belay made among the closed holders of their server's lock. */
+/** Finds completed backups that Belay made, among the closed holders of the server's lock. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BackupQuery } from '../../contract/activities.ts';
@@ -13,10 +13,10 @@ import { BACKUP_RECORD_TYPE, eventTaskQueue } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { recordStaticDetails } from '../../request/other-details.ts';
 
-/** How many to check: if the newest ones are too old, earlier ones are as well. */
+/** Looks at this many backups: if the newest ones are too old, earlier ones are as well. */
 const MAX_LOOKED_AT = 5;
 
-/** The newest completed backup of the server that started at `startedSince` or later; or null. */
+/** Returns the newest completed backup of the server that started at `startedSince` or later, or null. */
 export async function newestCompletedBackup(
   client: Client,
   { serverId, startedSince }: BackupQuery,
@@ -36,8 +36,8 @@ export async function newestCompletedBackup(
 /* Reads backup records by id, which is consistent at once. A search would lag. */
 
 /**
- * The servers whose operations or runs wait for this backup. Fails until there is a record: an event may arrive before the
- * answer to the request that made the backup.
+ * Returns the servers whose operations or runs wait for this backup. It fails until there is a record, because an event
+ * may arrive before the answer to the request that made the backup.
  */
 export async function serversOfBackup(client: Client, { backupId, services }: ServersQuery): Promise<string[]> {
   const records = await Promise.all([
@@ -53,14 +53,14 @@ export async function serversOfBackup(client: Client, { backupId, services }: Se
   });
 }
 
-/** The record of a backup that Belay made; null if Belay did not make it. */
+/** Null if Belay did not make the backup. */
 export async function backupRecordOf(client: Client, backupId: string): Promise<BackupRecord | null> {
   return recordIn(client, backupRecordId(backupId));
 }
 
 /**
- * The newest backup of the server that an event reported. Null if there is none, if an event reported that it failed,
- * or if Belay made it: then it is shared through its lock.
+ * Returns the newest backup of the server that an event reported. Null if there is none, if an event reported that it
+ * failed, or if Belay made it, in which case its lock shares it.
  */
 export async function sharedBackupOf(
   client: Client,
@@ -90,13 +90,16 @@ async function recordIn(client: Client, workflowId: string): Promise<BackupRecor
   }
 }
 
-/* Writes a backup record: a workflow that ends at once, with an id made from the backup's and the data in its memo. */
+/*
+ * Writes a backup record: a workflow that ends at once. Its id is made from the backup's id, and its memo holds the
+ * data.
+ */
 
 interface Row {
   id: (record: BackupRecord) => string;
-  /** What the UI shows of it. */
+  /** The text that the UI shows for the record. */
   summary: string;
-  /** An event reported it: no flood of events may delay a run. */
+  /** True if an event reported the record. Such records must not delay a run in a flood of events. */
   isReported: boolean;
 }
 
@@ -107,7 +110,7 @@ const ROWS: Record<BackupRecordKind, Row> = {
   failed: { id: ({ backupId }) => failedBackupId(backupId), summary: 'failed', isReported: true },
 };
 
-/** The latest record counts. */
+/** Replaces an earlier record with the same id. */
 export async function storeBackupRecord(
   client: Client,
   taskQueue: string,

@@ -23,9 +23,9 @@ import type { SignalClock } from './signals.ts';
 import { signalRunsBefore } from '../../features/superseding/client.ts';
 
 /**
- * Each is an activity, whose name and payloads are stored in histories.
+ * Each property is an activity. Histories store the names and the payloads.
  *
- * @param clock that limits the rate of signals. Default: that of this machine
+ * @param clock limits the rate of signals. Default: the clock of this machine
  */
 export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: SignalClock) => ({
   askOperation: (operation: Execution) => queryOperation(client, operation),
@@ -47,7 +47,7 @@ export function temporalDeps(temporal: {
   connection: ConnectionLike;
   namespace: string;
   taskQueue: string;
-  /** Of the worker that executes the activities. */
+  /** The identity of the worker that executes the activities. */
   identity: string;
   dataConverter: Encryption['dataConverter'];
 }) {

@@ -1,4 +1,4 @@
-/** The locks that are held now. */
+/** Finds the locks that are held now. */
 import pMap from 'p-map';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { TIMING } from '../../contract/timing.ts';
@@ -10,7 +10,7 @@ import { hasRoomForSignals } from './signals.ts';
 export interface HeldLock {
   /** Workflow id of the operation that is the lock. */
   lockId: string;
-  /** Workflow id of the run that holds it, as far as known. */
+  /** Workflow id of the run that holds the lock, as far as known. */
   lockedBy: string | null;
 }
 
@@ -23,9 +23,9 @@ export async function heldLocks(session: Session, lockIds: readonly string[]): P
   );
 }
 
-/* Finds the operation that is a lock now or was the last one, and the run that holds the lock: the operation's parent. */
+/* Finds the operation that is a lock now or was the last one. The run that holds the lock is the operation's parent. */
 
-/** @returns null if there never was one, as far as Temporal remembers */
+/** @returns null if Temporal knows no operation with this id */
 export async function lockHolderOf({ workflow }: Client, lockId: string): Promise<LockHolder | null> {
   try {
     const description = await workflow.getHandle(lockId).describe();

@@ -1,4 +1,4 @@
-/** Finds the run that a workflow is a part of: operations and notifications are its children. */
+/** Finds the run that a workflow belongs to: operations and notifications are its children. */
 import {
   Client,
   type ConnectionLike,
@@ -25,7 +25,7 @@ interface Workflow {
 const PARTS_OF_RUNS = [...OPERATION_TYPES, NOTIFICATION_TYPE];
 const MAX_REMEMBERED = 10_000;
 
-/** @returns the run id of the run; of the workflow itself, if it belongs to none or Temporal does not answer */
+/** @returns the run id of the run; that of the workflow itself if it belongs to no run or Temporal does not answer */
 export function createFindRunOf(
   connection: ConnectionLike,
   namespace: string,
@@ -56,8 +56,8 @@ export function createFindRunOf(
 const GIVEN_UP = [ActivityNotFoundError, ActivityCancelledError, ActivityPausedError, ActivityResetError];
 
 /**
- * The question is a heartbeat. Temporal records when it came, so both times are Temporal's, and no clock of this machine
- * matters.
+ * The question is a heartbeat. Temporal records when the heartbeat came, so both times are Temporal's, and no clock of
+ * this machine matters.
  *
  * @returns how long after its scheduling the question came; null if Temporal no longer waits for the activity
  */
@@ -86,10 +86,10 @@ async function lastHeartbeatMs(
 
 /* Finds the run that started an operation, and the rollout that started the run. */
 
-/** A run, and its rollout. */
+/** A run and its rollout. */
 const GENERATIONS = 2;
 
-/** @returns the nearest first */
+/** @returns the nearest ancestor first */
 export async function startedBy({ workflow }: Client, operation: StartedBy): Promise<StartedBy[]> {
   const found: StartedBy[] = [];
   for (let of = operation; found.length < GENERATIONS;) {
@@ -102,14 +102,12 @@ export async function startedBy({ workflow }: Client, operation: StartedBy): Pro
   return found;
 }
 
-/* What an operation in flight knows, from itself. */
+/* Asks an operation in flight for its own progress. */
 
-/** @throws Error if it does not answer */
+/** @throws Error if the operation does not answer */
 export function queryOperation({ workflow }: Client, { workflowId, runId }: Execution): Promise<OperationProgress> {
   return workflow.getHandle(workflowId, runId).query<OperationProgress>(QUERIES.progress);
 }
-
-/* Whether a worker is not the only one of its task queue. */
 
 export async function hasColleagues(client: Client, own: { taskQueue: string; identity: string }): Promise<boolean> {
   const { namespace } = client.options;

@@ -15,7 +15,7 @@ import type { RolloutMemo } from '../../features/rollouts/shapes.ts';
 /** After this many signals of one kind to one workflow, the gap between them grows. */
 const MANY_SIGNALS = 100;
 
-/** The clock of this machine. */
+/** The clock of this machine, as tests replace it. */
 export interface SignalClock {
   nowMs: () => number;
   after: (ms: number, act: () => void) => void;
@@ -26,12 +26,13 @@ const OWN: SignalClock = {
   after: (ms, act) => void setTimeout(act, ms).unref(),
 };
 
-/** @returns at once if a signal is on its way; else whether the workflow exists and accepted the signal */
+/** @returns true at once if a signal is already on its way; else whether the workflow exists and accepted the signal */
 export type ThrottledSignal<T> = (workflowId: string, argument: T) => Promise<boolean>;
 
 /**
- * Sends at most one signal per second for each workflow and kind, and in a flood one every ten seconds. Calls in between
- * share the next signal, and do not wait for it: each would occupy a slot of the worker.
+ * Sends at most one signal per second for each workflow and kind, and in a flood one every ten seconds. Calls in
+ * between share the next signal without waiting for it, because each would occupy a slot of the worker.
+ *
  * @param kindOf the kind of a signal; two signals are the same if their kinds are equal as JSON
  * @param accepts asked before a signal is sent
  */
@@ -67,22 +68,22 @@ export function createThrottledSignal<T>(
     const forget = () => void (latest.get(key) === entry && latest.delete(key));
     clock.after(atMs - nowMs + TIMING.event.floodSignalGapMs, forget);
     if (atMs <= nowMs) return send(workflowId, argument);
-    // If it fails, or this process ends before, only time is lost: the same signal was sent less than a gap ago.
+    // If this fails or the process ends first, only time is lost: the same signal was sent less than a gap ago.
     clock.after(atMs - nowMs, () => void send(workflowId, argument).catch(() => undefined));
     return Promise.resolve(true);
   };
 }
 
 /*
- * Whether a workflow that polls has room for signals, and polls the service that they are about. The receiver cannot
- * reject one, so its sender looks first.
+ * Tells whether a workflow that polls has room for signals, and polls the service that they are about. The receiver
+ * cannot reject a signal, so the sender looks first.
  */
 
 export const hasRoomForSignals = ({ historyLength }: Pick<WorkflowExecutionDescription, 'historyLength'>): boolean =>
   historyLength < HISTORY_BUDGET.signalsUntilEvents;
 
 /**
- * @param services of which one must be that of the workflow. Absent: any
+ * @param services one of these must be the service of the workflow. Absent: any service will do
  * @param wants whether the workflow has a use for the signal
  */
 export async function acceptsSignals(
@@ -99,7 +100,9 @@ export async function acceptsSignals(
   }
 }
 
-/** Operations, runs and rollouts name their service in the memo; one that was started from the UI may name none. */
+/**
+ * Operations, runs and rollouts name their service in the memo. A workflow that was started from the UI may name none.
+ */
 export function isOfService(
   { memo }: Pick<WorkflowExecutionDescription, 'memo'>,
   services: readonly string[] | undefined,

@@ -1,4 +1,4 @@
-/** Lists running and closed runs, newest first. */
+/** Lists running and closed runs, the newest first. */
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { type RunResult } from '../../contract/run.ts';
@@ -14,14 +14,14 @@ import { RUN_TYPES, type Outcome } from '../../contract/names.ts';
 export interface RunFilter {
   siteId?: string;
   appId?: string;
-  /** Runs that deploy at least one of them. */
+  /** Only runs that deploy at least one of these targets. */
   targets?: readonly Target[];
-  /** Of several, one has to fit; so it is with outcomes. */
+  /** Only runs of this server, or of one of these servers. With several outcomes, any of them will do, too. */
   serverId?: string | readonly string[];
   outcome?: Outcome | readonly Outcome[];
-  /** Started at or after this time, ISO 8601. */
+  /** Only runs started at or after this time, ISO 8601. */
   since?: string;
-  /** Default 20. */
+  /** How many runs to return. Default: 20. */
   limit?: number;
 }
 

@@ -1,4 +1,4 @@
-/** What an operation waits for, from its newest events: it need not answer itself. */
+/** Finds what an operation waits for in its newest events, so that it need not answer itself. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { readOfSummary } from '../../contract/read-summary.ts';
@@ -11,10 +11,9 @@ import { decoded } from '../decode-payloads.ts';
 import type { Session } from '../session.ts';
 import { isOperation, type Events } from './run-history.ts';
 
-/** Enough for what follows the start of a timer: its end, a few hints, and the tasks of both. */
+/** These are enough for what follows the start of a timer: its end, a few hints, and the tasks of both. */
 const LATEST_EVENTS = 30;
 
-/** The operation that a run works on. */
 export interface Open extends Execution {
   type: string;
 }
@@ -27,7 +26,6 @@ export function openOperation({ raw }: WorkflowExecutionDescription): Open | nul
 
 export const isBackup = ({ type }: Open): boolean => type === 'backupServer';
 
-/** The newest first. */
 export async function latestEvents({ client, namespace }: Session, { workflowId, runId }: Open): Promise<Events> {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace,
@@ -37,7 +35,9 @@ export async function latestEvents({ client, namespace }: Session, { workflowId,
   return history?.events ?? [];
 }
 
-/** @returns null if it does not wait for a read, and `other` if the events do not say for which */
+/**
+ * @returns null if the operation does not wait for a read, and `other` if the events do not say which read it waits for
+ */
 export async function waitOf(client: Client, open: Open, events: Events): Promise<Waiting | 'other' | null> {
   const begun = events.find((it) => it.timerStartedEventAttributes ?? isPooled(it));
   if (begun === undefined) return events.length < LATEST_EVENTS ? null : 'other';
@@ -51,7 +51,7 @@ export async function waitOf(client: Client, open: Open, events: Events): Promis
   return { ...read, nextReadAt: new Date(dueMs).toISOString() };
 }
 
-/** Where it began. */
+/** Returns the wait as it began. */
 async function pooledWait(
   client: Client,
   read: Omit<WaitingForRead, 'nextReadAt'>,
@@ -67,15 +67,15 @@ async function pooledWait(
 const isPooled = (event: Events[number]): boolean =>
   event.activityTaskScheduledEventAttributes?.activityType?.name === POOLED_WAIT_ACTIVITY;
 
-/** @returns null if the events do not say what it waits for */
+/** @returns null if the events do not say what the operation waits for */
 export async function recordedWait(session: Session, open: Open): Promise<Waiting | null> {
   const wait = await waitOf(session.client, open, await latestEvents(session, open));
   return wait === 'other' ? null : wait;
 }
 
-/* How far a pooled wait is. Its workflow does not hear of the reads, but Temporal keeps the heartbeats of their worker. */
+/* Follows a pooled wait. Its workflow does not hear of the reads, but Temporal keeps the heartbeats of their worker. */
 
-/** @returns the wait as it is now: a worker reads on time, and reports a changed status at once */
+/** @returns the wait as it is now, because a worker reads on time and reports a changed status at once */
 export async function withPooledProgress(
   { client }: Pick<Session, 'client'>,
   operation: { workflowId: string; runId: string },
@@ -88,7 +88,7 @@ export async function withPooledProgress(
   return progress === null ? onBeat(waiting, Date.now()) : readsNow(waiting, progress, Date.now());
 }
 
-/** Before the first heartbeat. */
+/** Estimates the progress before the first heartbeat. */
 export function onBeat(
   { kind, tries, lastStatus, lastReadAt, ...began }: WaitingForRead,
   nowMs: number,

@@ -26,27 +26,27 @@ import { lockIdOf } from '../../contract/ids.ts';
 import { withPooledProgress, isBackup, latestEvents, openOperation, waitOf, type Open } from './recorded-wait.ts';
 import { historyFacts, type Events, type HistoryFacts } from './run-history.ts';
 
-/** @throws BelayError, from every call */
+/** Every method throws a BelayError if it fails. */
 export interface Run {
   readonly workflowId: string;
   /** Null for the latest run with this id. */
   readonly runId: string | null;
-  /** Whether the run had been started before. */
+  /** True if this call joined a run that had been started before. */
   readonly attached: boolean;
-  /** Where people see it: `ui` is its page in the Temporal UI, or null if the address of the UI is not known. */
+  /** Where people see the run. `ui` is its page in the Temporal UI, or null if the address of the UI is not known. */
   readonly links: Links;
   /** Waits for the result. Throws unless the outcome is `completed`; the error carries the result. */
   result(options?: WaitOptions): Promise<RunResult>;
-  /** The current status. */
   status(): Promise<RunStatus>;
   /**
-   * The status for a display that follows the run, at most ten seconds old. It comes from Temporal's records, so it asks
-   * no worker while an operation of the run waits for its next read. What that operation reports of itself is missing.
+   * Returns the status for a display that follows the run, at most ten seconds old. It comes from Temporal's records,
+   * so it asks no worker while an operation of the run waits for its next read. It lacks what that operation reports
+   * about itself.
    */
   progress(): Promise<RunStatus>;
   /**
-   * Cancels the run. An operation that has begun continues at the service. Returns at once: the run ends when a worker
-   * takes it up. False: the run had ended, so there was nothing to cancel.
+   * Cancels the run. An operation that has begun continues at the service. Resolves at once; the run ends when a worker
+   * takes the request up. Returns false if the run had already ended.
    */
   cancel(): Promise<boolean>;
 }
@@ -118,9 +118,9 @@ function idsOf({ handle: { workflowId }, runId }: Named): RunResult {
   return emptyResult({ workflowId, runId });
 }
 
-/* The status of a run in flight from Temporal's records, for those who follow it. */
+/* Reads the status of a run in flight from Temporal's records, for displays that follow it. */
 
-/** While an operation waits, Temporal is asked once for each of its reads. */
+/** While an operation waits, this asks Temporal once for each of its reads. */
 function followProgress(session: Session, handle: WorkflowHandle): () => Promise<RunStatus> {
   const isIdle = idleness();
   let last: { status: RunStatus; untilMs: number } | null = null;
@@ -136,7 +136,7 @@ function followProgress(session: Session, handle: WorkflowHandle): () => Promise
 function changesAtMs({ waiting }: RunStatus): number {
   const { readMs, maxAgeMs } = TIMING.progress;
   if (waiting === null || waiting.kind === 'lock') return 0;
-  // Many wait for admission or the same freeze, and each question is a query.
+  // Many runs may wait for admission or for the same freeze, and each question is a query.
   const changesMs = 'nextReadAt' in waiting ? Date.parse(waiting.nextReadAt) + readMs : Infinity;
   return Math.min(changesMs, Date.now() + maxAgeMs);
 }
@@ -168,7 +168,7 @@ function resultOf(known: RunResult, facts: HistoryFacts, open: Open): RunResult 
   return { ...result, phase: isBackup(open) ? 'backup' : 'deploy' };
 }
 
-/** A deployment before it that never had an operation has no outcome in the history. */
+/** An earlier deployment without an operation has no outcome in the history. */
 function isNextOf({ deployments }: RunResult, open: Open): boolean {
   const next = deployments.find(({ outcome }) => outcome === null);
   return isBackup(open) || (next !== undefined && lockIdOf(next.target) === open.workflowId);
@@ -176,7 +176,7 @@ function isNextOf({ deployments }: RunResult, open: Open): boolean {
 
 type Idleness = (events: Events) => boolean;
 
-/** Whether the same workflow task is not done for a while, as far as these calls have seen. */
+/** True if the same workflow task has not been done for a while, as far as these calls have seen. */
 function idleness(): Idleness {
   let seen: { task: string; sinceMs: number } | null = null;
   return (events) => {

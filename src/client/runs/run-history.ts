@@ -18,7 +18,7 @@ export interface HistoryFacts {
 
 export type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
-/** Notifications are children, too. @param type of a child */
+/** Notifications are children of a run, too. @param type of a child */
 export const isOperation = (type: string | null | undefined): boolean =>
   type === 'backupServer' || type === 'deploySite';
 
@@ -56,13 +56,12 @@ async function recordEvent(client: Client, facts: HistoryFacts, event: Events[nu
   if (part !== null) facts.parts.push(part);
 }
 
-/** What the service answered to the request of a backup. */
 export interface AcceptedRequest {
   backupId: string;
   acceptedAt: string;
 }
 
-/** @param operation one that does not answer itself @returns null if it made no backup, or not yet */
+/** @param operation an operation that does not answer itself @returns null if it has made no backup so far */
 export async function acceptedRequest(
   client: Client,
   { workflowId, runId }: Execution,

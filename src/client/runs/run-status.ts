@@ -1,4 +1,4 @@
-/** The current status of a run: its own answer within three seconds, else what Temporal's records show. */
+/** Returns the current status of a run: its own answer within three seconds, or what Temporal's records show. */
 import {
   WorkflowFailedError,
   type WorkflowExecutionDescription,
@@ -34,28 +34,28 @@ import type { WorkerVersion } from '../../contract/worker-identity.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 import { TIMING } from '../../contract/timing.ts';
 
-/** Attempts of one workflow task after which the run counts as stuck. */
+/** A run counts as stuck after this many attempts of one workflow task. */
 const STUCK_ATTEMPTS = 3;
 
 export type Contact =
   | 'closed'
-  /** The run answered, or Temporal's records show that it goes on. */
+  /** The run answered, or Temporal's records show that it makes progress. */
   | 'answers'
-  /** No worker has picked it up yet. */
+  /** No worker has picked the run up yet. */
   | 'not_begun'
-  /** It has begun, but no worker answers for it now. */
+  /** The run has begun, but no worker answers for it now. */
   | 'silent'
-  /** A worker is running, but fails at its workflow task again and again. */
+  /** A worker is running, but fails at the run's workflow task again and again. */
   | 'stuck'
-  /** Only workers of one version may continue it, and none of them is running. */
+  /** Only workers of one version may continue the run, and none of them is running. */
   | 'unserved';
 
 export interface RunStatus {
-  /** While it runs, `outcome` is null and `phase` shows how far it is. */
+  /** While the run is in flight, `outcome` is null and `phase` shows its progress. */
   result: RunResult;
   waiting: Waiting | null;
   contact: Contact;
-  /** The version whose workers are missing. Only if it is `unserved`. */
+  /** The version whose workers are missing. Present only if `contact` is `unserved`. */
   version?: WorkerVersion;
 }
 
@@ -76,7 +76,7 @@ export async function statusOf(session: Session, described: WorkflowExecutionDes
   return { result: withLink(session, result), waiting, contact: 'answers' };
 }
 
-/** Of a run that does not answer. */
+/** Used for a run that does not answer. */
 async function recordedStatus(session: Session, described: WorkflowExecutionDescription): Promise<RunStatus> {
   const contact = await silence(session, described);
   const known = knownOf(described);
@@ -100,7 +100,7 @@ export async function describeRun(handle: WorkflowHandle): Promise<WorkflowExecu
 export const handleOf = (session: Session, { workflowId, runId }: WorkflowExecutionDescription): WorkflowHandle =>
   session.client.workflow.getHandle(workflowId, runId);
 
-/** Completes the result of a closed run: a terminated one left none itself. */
+/** Completes the result of a closed run, because a terminated run left none itself. */
 export async function whole(
   session: Session,
   described: WorkflowExecutionDescription,
@@ -109,7 +109,7 @@ export async function whole(
   return result.error?.type === 'Terminated' ? enriched(session, described, result) : result;
 }
 
-/** Adds what the run's history and its operation in flight show, for a run that does not answer itself. */
+/** For a run that does not answer itself, adds what its history and its operation in flight show. */
 async function enriched(
   session: Session,
   described: WorkflowExecutionDescription,
@@ -120,14 +120,14 @@ async function enriched(
   if (facts === null) return known;
   const result = facts.parts.reduce<RunResult>(withPart, withInput(known, facts));
   if (facts.open === null) return result;
-  // Without a worker, it does not answer either, and to wait for that would leave no time for its history.
+  // Without a worker, the operation does not answer either, and waiting for it would leave no time to read its history.
   const inFlight = contact === 'silent' ? null : await askProgress<OperationProgress>(session, facts.open);
   if (inFlight !== null) return withPart(result, inFlight.result);
   const request = await acceptedRequest(session.client, facts.open).catch(() => null);
   return request === null ? result : withRequest(result, request);
 }
 
-/** @param request that of the operation in flight */
+/** @param request of the operation in flight */
 function withRequest(result: RunResult, request: AcceptedRequest): RunResult {
   const { backup } = result;
   return backup === null ? result : { ...result, backup: { ...backup, ...request, source: 'created' } };
@@ -139,7 +139,6 @@ export function withInput(known: RunResult, { input }: Pick<HistoryFacts, 'input
   return isKnown ? known : { ...known, ...resultOfInput(input) };
 }
 
-/** Why a run in flight does not answer. */
 export async function silence(
   session: Session,
   { raw, historyLength }: WorkflowExecutionDescription,
@@ -151,12 +150,12 @@ export async function silence(
   return failing ? 'stuck' : 'silent';
 }
 
-/** A run or rollout with fewer has not got to its first operation yet. */
+/** A run or rollout with fewer events has not reached its first operation. */
 const FIRST_EVENTS = 12;
 
 /**
- * Whether a worker is at one of its first steps, which take a moment. A run without such a step waits for something,
- * and only the run itself knows what.
+ * True while a worker executes one of its first steps, which take a moment. A run without such a step waits for
+ * something, and only the run itself knows what for.
  */
 export function isBeginning({ raw, historyLength, type }: WorkflowExecutionDescription): boolean {
   if (historyLength >= FIRST_EVENTS || type === 'watchDeployment') return false;
@@ -164,7 +163,7 @@ export function isBeginning({ raw, historyLength, type }: WorkflowExecutionDescr
   return steps.length > 0 || raw.pendingWorkflowTask != null;
 }
 
-/** Looks whether the workers of its version are what is missing. */
+/** Finds out whether the workers of its version are missing. */
 export async function missing(
   session: Session,
   described: WorkflowExecutionDescription,
@@ -175,7 +174,7 @@ export async function missing(
   return version === null ? { contact } : { contact: 'unserved', version };
 }
 
-/** The result of a closed run, no matter how it closed. */
+/** However the run was closed, this returns a result. */
 export async function closedResult(handle: WorkflowHandle, known: RunResult): Promise<RunResult> {
   try {
     return (await handle.result()) as RunResult;
@@ -190,7 +189,7 @@ export async function askProgress<T>(session: Session, execution: Execution): Pr
   return answer === 'not_yet' ? null : answer;
 }
 
-/** @returns null if no worker answers, and `not_yet` if one does whose workflow has no progress to tell yet */
+/** @returns null if no worker answers, and `not_yet` if a worker answers but the workflow has no progress yet */
 export async function tryProgress<T>(
   { client }: Session,
   { workflowId, runId }: Execution,
@@ -213,7 +212,7 @@ export function withPart(result: RunResult, part: BackupResult | DeploymentResul
   };
 }
 
-/** What Temporal's own record shows of a run. */
+/** Knows only what Temporal's own record shows. */
 export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResult {
   const { workflowId, runId, memo, startTime, closeTime, typedSearchAttributes } = described;
   return emptyResult({
@@ -226,9 +225,7 @@ export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResul
   });
 }
 
-/* The result of a closed run, no matter how it closed. */
-
-/** What the input asked for, if the run itself does not answer. */
+/** Shows what the input asked for, if the run itself does not answer. */
 export function resultOfInput(input: RunInput | null): Pick<RunResult, 'backup' | 'deployments' | 'meta' | 'commit'> {
   return {
     backup: input?.serverId === undefined ? null : emptyBackup(input.serverId),
@@ -238,7 +235,7 @@ export function resultOfInput(input: RunInput | null): Pick<RunResult, 'backup' 
   };
 }
 
-/** The result in a run's failure; or `known`, if the run was terminated or closed by Temporal and left none. */
+/** Returns the result in a run's failure, or `known` if the run was terminated or closed by Temporal and left none. */
 export function failedResult(error: WorkflowFailedError, known: RunResult): RunResult {
   const { cause } = error;
   if (cause instanceof ApplicationFailure) {

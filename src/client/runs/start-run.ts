@@ -33,9 +33,12 @@ import { isAttributeError } from '../transport/grpc-errors.ts';
 export interface StartOptions {
   /** Default: derived from the input, which may name a backup, deployments, or both. */
   type?: RunType;
-  /** Idempotency key: attach to its run if that is in progress, return the stored result if it has closed. Default: new. */
+  /**
+   * The idempotency key. If its run is in progress, `start` attaches to it; if its run has closed, the stored result is
+   * returned. Default: a new key.
+   */
   key?: string;
-  /** Start again if the run of the key has closed and is not `completed`. */
+  /** Starts again if the run of the key has closed and is not `completed`. Default: false. */
   again?: boolean;
 }
 
@@ -56,11 +59,11 @@ export async function startRun(session: Session, given: RunInput, options: Start
 interface Started {
   type: RunType;
   workflowId: string;
-  /** What to do if there is a run with this id. */
+  /** What to do if there is already a run with this id. */
   ifTaken: 'attach' | 'fail';
 }
 
-/** @throws BelayError, and WorkflowExecutionAlreadyStartedError if the id is taken and that has to `fail` */
+/** @throws BelayError, and WorkflowExecutionAlreadyStartedError if the id is taken and `ifTaken` is `fail` */
 async function startOnce(
   session: Session,
   asked: RunInput,
@@ -90,7 +93,7 @@ async function startOnce(
   }
 }
 
-/** What lets a run off names who decided. */
+/** Overrides record who made them. */
 export const signed = ({ override, noCheck }: Pick<RunInput, 'override' | 'noCheck'>, by: string) => ({
   ...(override === undefined ? {} : { override: { by, ...override } }),
   ...(noCheck === undefined ? {} : { noCheck: { by, ...noCheck } }),
@@ -101,7 +104,7 @@ interface Request {
   served: ServedService | null;
 }
 
-/** Temporal checks atomically whether there is such a run, so two concurrent starts give one run. */
+/** Temporal checks atomically whether the id is taken, so two concurrent starts yield one run. */
 async function start(
   session: Session,
   { type, input, workflowId, again }: { type: RunType; input: RunInput; workflowId: string; again: boolean },
@@ -147,7 +150,7 @@ async function refuseOtherRequest(session: Session, workflowId: string, request:
   throw new BelayError('KeyReused', `${workflowId} was started with other input: ${remedy}`, result);
 }
 
-/** What the run is to do. Without `meta`, because the next attempt of a CI job may carry other values. */
+/** Leaves out `meta`, because the next attempt of a CI job may carry other values. */
 function requestOf(input: RunInput) {
   const { serverId, deploysUntil, heartbeat, override, noCheck } = input;
   const exceptions = [sameOverride(override), noCheck?.reason];

@@ -1,4 +1,4 @@
-/** Finds runs that only workers of one version may continue, while none of them polls. They hold their locks meanwhile. */
+/** Finds runs that only workers of one version may continue while none of them polls. Such runs keep their locks. */
 import { Client, type ConnectionLike, type WorkflowExecutionDescription } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import proto from '@temporalio/proto';
@@ -9,10 +9,12 @@ import type { Session } from '../session.ts';
 
 const { VERSIONING_BEHAVIOR_PINNED: PINNED } = proto.temporal.api.enums.v1.VersioningBehavior;
 
-/** Temporal sets it. */
+/** Temporal sets this search attribute. */
 const VERSION = defineSearchAttributeKey('TemporalWorkerDeploymentVersion', 'KEYWORD');
 
-/** @returns how many workflows of the queue wait for such workers, and the version of one of them; null if none does */
+/**
+ * @returns how many workflows of the queue wait for such workers, and the version of one of them; null if none waits
+ */
 export async function findUnserved(
   connection: ConnectionLike,
   { namespace, taskQueue }: Pick<Session, 'namespace' | 'taskQueue'>,
@@ -33,7 +35,7 @@ export async function findUnserved(
   return null;
 }
 
-/** @returns the version that is missing, or null */
+/** @returns the missing version, or null */
 export async function unservedVersion(
   { workers }: Session,
   described: WorkflowExecutionDescription,

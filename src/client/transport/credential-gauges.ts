@@ -1,8 +1,8 @@
-/** What every long-running program reports about its credentials for Temporal. */
+/** Metrics about the credentials for Temporal, for every long-running program. */
 import { Gauge, type Registry } from 'prom-client';
 import type { CredentialsState } from './open-connection.ts';
 
-/** @returns what takes note of each look at them */
+/** @returns a function to call after each look at the credentials */
 export function createCredentialGauges(registry: Registry): (state: CredentialsState) => void {
   let endMs: number | null = null;
   const good = new Gauge({

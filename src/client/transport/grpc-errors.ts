@@ -18,49 +18,51 @@ export const GRPC = {
 } as const;
 
 /**
- * The time for a call is over. At that moment, the server may cancel the call before the client ends it. A broken
- * connection may cancel its calls, too.
+ * True if the time for a call is over. The server may cancel such a call before the client ends it. A broken connection
+ * may cancel its calls, too.
  */
 export function isOutOfTime(error: unknown): boolean {
   const cause = grpcCause(error);
   return isGrpcDeadlineError(cause) || codeOf(cause) === GRPC.cancelled;
 }
 
-/** Temporal did not answer, but may do so later. */
+/** True if Temporal did not answer, but may do so later. */
 export function isUnreachable(error: unknown): boolean {
   const cause = grpcCause(error);
   return isOutOfTime(cause) || [GRPC.unavailable, GRPC.unimplemented].some((it) => it === codeOf(cause));
 }
 
-/** Of a query, if Temporal itself answers: no worker has answered in time, or none polls. */
+/** True for a query that Temporal answered without a worker: no worker answered in time, or none polls. */
 export function isUnanswered(error: unknown): boolean {
   return isOutOfTime(error) || codeOf(grpcCause(error)) === GRPC.failedPrecondition;
 }
 
-/** Temporal does not accept the credentials, or they may not do it. */
+/** True if Temporal does not accept the credentials, or if they do not allow the call. */
 export function isDenied(error: unknown): boolean {
   const code = codeOf(grpcCause(error));
   return code === GRPC.permissionDenied || code === GRPC.unauthenticated;
 }
 
-/** Temporal puts the call off, because the namespace makes too many. A message that is too big has the same code. */
+/**
+ * True if Temporal delays the call because the namespace makes too many. A message that is too big has the same code.
+ */
 export function isLimited(error: unknown): boolean {
   const cause = grpcCause(error);
   const { code, details, message } = (cause ?? {}) as { code?: unknown; details?: string; message?: string };
   return code === GRPC.resourceExhausted && !/larger than max/i.test(`${details} ${message}`);
 }
 
-/** The workflow has reached Temporal's signal limit and accepts no more signals. */
+/** True if the workflow has reached Temporal's signal limit and accepts no more signals. */
 export function isSignalLimitError(error: unknown): boolean {
   return isInvalid(error, /limit for signal/i);
 }
 
-/** The namespace does not have a search attribute, or has it with another type. */
+/** True if the namespace lacks a search attribute, or has it with another type. */
 export function isAttributeError(error: unknown): boolean {
   return isInvalid(error, /search attribute/i);
 }
 
-/** The namespace of the connection does not exist. The SDK has an error of its own for most calls. */
+/** True if the namespace of the connection does not exist. The SDK has an error of its own for most calls. */
 export function isMissingNamespace(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error.name === 'NamespaceNotFoundError') return true;
@@ -68,7 +70,7 @@ export function isMissingNamespace(error: unknown): boolean {
   return isThis || isMissingNamespace(error.cause);
 }
 
-/** The program has closed the connection. */
+/** True if the program has closed the connection. */
 export const isClosed = (error: unknown): boolean =>
   error instanceof Error && [error, grpcCause(error)].some((it) => /channel has been shut down/i.test(String(it)));
 
@@ -86,13 +88,13 @@ export function codeOf(error: unknown): number | null {
   return isGrpcServiceError(error) ? error.code : null;
 }
 
-/* What to do if there is no connection to Temporal, for people. */
+/* Tells people what to do without a connection to Temporal. */
 
 export const START_TEMPORAL = 'start `belay dev`, or set TEMPORAL_ADDRESS to the address of Temporal';
 export const CHECK_CREDENTIALS = 'check the API key or the client certificate, and the namespace that they are for';
 export const CHECK_NAMESPACE = 'check TEMPORAL_NAMESPACE, or the namespace of the profile or of connect()';
 
-/** The end of a sentence, which is empty if the environment names no proxy. */
+/** Returns the end of a sentence, which is empty if the environment names no proxy. */
 export function proxiesNotUsed(): string {
   const names = usualProxies();
   if (names.length === 0) return '';

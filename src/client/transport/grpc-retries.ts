@@ -51,17 +51,17 @@ export function createRetries(maxAttempts: number) {
   };
 }
 
-/** Spread widely, because those who were limited together would come back together. */
+/** The pauses differ widely, because calls that were limited together would otherwise return together. */
 function calmPauseMs(times: number): number {
   const longestMs = Math.min(TIMING.client.maxLimitedPauseMs, 1_000 * 2 ** (times - 1));
   return longestMs * (0.5 + Math.random() / 2);
 }
 
-/* The time for which Temporal put off the calls of a scope. It extends the deadline of the scope. */
+/* The time for which Temporal delayed the calls of a scope. It extends the deadline of the scope. */
 
 interface PutOff {
   ms: number;
-  /** False: a call that Temporal limits fails at once. */
+  /** False if a call that Temporal limits fails at once. */
   isAllowed: boolean;
 }
 
@@ -69,8 +69,7 @@ const scope = new AsyncLocalStorage<PutOff>();
 
 export const withPutOff = <T>(act: () => Promise<T>): Promise<T> => scope.run({ ms: 0, isAllowed: true }, act);
 
-/** For calls that are not worth a wait. */
+/** Use this for calls that are not worth a wait. */
 export const withoutPutOff = <T>(act: () => Promise<T>): Promise<T> => scope.run({ ms: 0, isAllowed: false }, act);
 
-/** Of the scope that a call is made in. */
 const putOffNow = (): PutOff => scope.getStore() ?? { ms: 0, isAllowed: true };

@@ -1,4 +1,4 @@
-/** Opens the connection of a client. While it is open, changed credentials are taken up. */
+/** Opens the connection of a client. While it is open, it picks up changed credentials. */
 import { isDeepStrictEqual } from 'node:util';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Connection, type ConnectionLike } from '@temporalio/client';
@@ -10,11 +10,11 @@ import { grpcCause, isDenied, CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL 
 import { createRetries, withPutOff } from './grpc-retries.ts';
 import { messageOf } from '../../contract/safe-text.ts';
 
-/** About a second. Belay itself waits out and reports longer outages. */
+/** These take about a second. Belay itself waits out and reports longer outages. */
 const GRPC_ATTEMPTS = 4;
 
 interface OpenOptions {
-  /** Connect on the first call. */
+  /** Connects on the first call. */
   lazy: boolean;
   onCredentials?: ((state: CredentialsState) => void) | undefined;
 }
@@ -48,7 +48,7 @@ async function open({ connectionOptions }: Access, lazy: boolean): Promise<Opene
     channelArgs: {
       // The default is two minutes after a long outage.
       'grpc.max_reconnect_backoff_ms': TIMING.client.maxReconnectPauseMs,
-      // Otherwise it goes through the proxy of the environment, on loopback as well, and the workers' connection does not.
+      // Otherwise gRPC would use the proxy of the environment, even on loopback. The workers' connection does not.
       'grpc.enable_http_proxy': 0,
     },
   };
@@ -86,8 +86,8 @@ function refusal(error: unknown, { connectionOptions: { address, tls, apiKey } }
 }
 
 /*
- * A connection to Temporal that is replaced when its credentials change: calls that have begun end on the old one, later
- * ones use the new one. A worker and a client differ in the SDK's class for it.
+ * A connection to Temporal that is replaced when its credentials change. Calls that have begun end on the old
+ * connection, later ones use the new one. Workers and clients use different connection classes of the SDK.
  */
 
 type KeyedConnection = ConnectionLike & { setApiKey(key: string): void | Promise<void> };
@@ -98,13 +98,13 @@ export interface Opened<C extends KeyedConnection> {
 }
 
 export interface CredentialsState {
-  /** Whether those in the files are in use. */
+  /** True if the credentials in the files are in use. */
   areGood: boolean;
   certificateEndMs: number | null;
 }
 
 export interface LiveOptions<C extends KeyedConnection> {
-  /** Null: they never change. */
+  /** Null if the credentials never change. */
   credentials: Credentials | null;
   connect(access: Access): Promise<Opened<C>>;
   /** Called with each later connection, before it is used. */
@@ -116,12 +116,12 @@ export interface LiveOptions<C extends KeyedConnection> {
 }
 
 export interface LiveConnection<C extends KeyedConnection> {
-  /** Stands for the one in use. */
+  /** Passes each call on to the connection in use. */
   connection: ConnectionLike;
   inUse(): C;
 }
 
-/** @param access what the first connection was opened with */
+/** @param access the credentials and options that the first connection was opened with */
 export function createLiveConnection<C extends KeyedConnection>(
   first: Opened<C>,
   access: Access,
@@ -145,7 +145,7 @@ export function createLiveConnection<C extends KeyedConnection>(
         if (await isAnswering(current.connection)) throw error;
         return null;
       });
-      // While Temporal is away, nothing is known of the new ones.
+      // While Temporal is down, nobody can tell whether the new credentials work.
       if (opened === null) return;
       if (isClosed) return opened.close();
       replace(opened, next);
@@ -157,7 +157,7 @@ export function createLiveConnection<C extends KeyedConnection>(
     open.add(opened);
     options.adopt?.(opened.connection);
     const { apiKey } = next.connectionOptions;
-    // The old key may not outlive the calls that have begun.
+    // The old key may expire before the calls that have begun end.
     if (apiKey !== undefined) for (const { connection } of open) void connection.setApiKey(apiKey);
     const previous = current;
     [current, used] = [opened, next];
@@ -181,7 +181,7 @@ export function createLiveConnection<C extends KeyedConnection>(
   return { connection: scopedConnection(inUse, { close }), inUse };
 }
 
-/** Not while it still acts. @returns what stops it */
+/** Skips a turn while the previous one is still running. @returns a function that stops it */
 function repeat(act: () => Promise<void>): () => void {
   let acting: Promise<void> | null = null;
   const timer = setInterval(
@@ -192,7 +192,7 @@ function repeat(act: () => Promise<void>): () => void {
   return () => clearInterval(timer);
 }
 
-/* Passes calls on to the connection in use. A scope stays with the one it began with, which has its deadline. */
+/* Passes calls on to the connection in use. A scope keeps the connection that it began with, which has its deadline. */
 
 type Close = Pick<ConnectionLike, 'close'>;
 
@@ -217,13 +217,13 @@ export function scopedConnection<C extends ConnectionLike>(inUse: () => C, { clo
     withAbortSignal: (signal, act) => within((it) => it.withAbortSignal(signal, act)),
     async close() {
       await close();
-      // Otherwise Node 20 and 22 carry it along with every later promise of the program.
+      // Otherwise, Node 20 and 22 carry the scope along with every later promise of the program.
       scope.disable();
     },
   };
 }
 
-/** Whether Temporal answers at all, and accepts the credentials of the connection. */
+/** True if Temporal answers at all, and accepts the credentials of the connection. */
 export const isAnswering = (connection: ConnectionLike): Promise<boolean> =>
   connection
     .withDeadline(Date.now() + TIMING.client.aliveMs, () => connection.workflowService.getSystemInfo({}))

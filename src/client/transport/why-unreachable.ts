@@ -1,4 +1,4 @@
-/** Why there is no connection to Temporal, for people. */
+/** Tells people why there is no connection to Temporal. */
 import { messageOf, plainText } from '../../contract/safe-text.ts';
 import { CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL } from './grpc-errors.ts';
 
@@ -8,7 +8,7 @@ export interface Unreachable {
   remedy: string;
 }
 
-/** By what the message contains: of the SDK's core, which workers connect with, or of gRPC for Node, which commands use. */
+/** Matched against messages of the SDK's core, which workers use, and of gRPC for Node, which commands use. */
 const REASONS: readonly [pattern: RegExp, problem: string, remedy: string][] = [
   [/ConnectionRefused|ECONNREFUSED/, 'does not answer: connection refused', START_TEMPORAL],
   [/authentication credentials|unauthorized|permission/i, 'denies access', CHECK_CREDENTIALS],
