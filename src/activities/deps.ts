@@ -32,14 +32,14 @@ export interface ActivityDeps extends Omit<TriggerDeps, 'served'> {
   rest: Rest;
   workerInfo: WorkerInfo;
   admission: Admission;
-  /** They are activities as they are. */
+  /** These are activities without a wrapper. */
   lookupsAndSignals: LookupsAndSignals;
   deliveries: Deliveries;
   policy: () => Promise<Policy>;
   readSite: ReadSite;
-  /** For gates. */
+  /** Reads pages for gates. */
   getPage: GetPage;
   pool: Pool;
-  /** Call it after every read. */
+  /** Called after every read. */
   onRead?: OnRead;
 }

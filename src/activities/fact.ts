@@ -14,12 +14,12 @@ import { validateRolloutInput } from '../request/input/rollout-input.ts';
 import { validateRunInput } from '../request/input/run-input.ts';
 
 export interface Asked {
-  /** It was checked. */
+  /** The request has passed its check. */
   request: WorkflowRequest;
   plan: RunPlan;
-  /** False: nothing starts yet, as when a schedule is checked. */
+  /** False if nothing starts yet, as when a schedule is checked. */
   begins: boolean;
-  /** When it asks, by Temporal's clock. */
+  /** When the workflow asks, by Temporal's clock. */
   atMs: number;
 }
 
@@ -32,7 +32,7 @@ export interface Known extends Judges {
 export interface Fact<T = unknown> extends FactName<T> {
   /** @returns undefined if there is nothing to say. @throws Error that is retried if this worker cannot tell */
   ask: (asked: Asked, known: Known) => T | undefined | Promise<T | undefined>;
-  /** Why the request makes no sense with this configuration, or null. */
+  /** Returns why the request makes no sense with this configuration, or null. */
   misuse?: (asked: Asked, known: Known) => string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The one place that turns errors of the service into what workflows see: a value for a read, a typed failure for a
- * trigger. The type states whether the trigger can have had an effect, and only that decides about sending it again.
+ * trigger. The type tells whether the trigger can have had an effect, and only that decides whether to send it again.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { HostingApiError } from '../hosting-api/index.ts';
@@ -24,7 +24,10 @@ export function toReadFailure(error: unknown): ReadFailure {
   };
 }
 
-/** Whether the worker that made the request may be the cause: it had no connection, or no token that is accepted. */
+/**
+ * True if the worker that made the request may be the cause: it had no connection, or no token that the service
+ * accepts.
+ */
 export function isOfThisWorker(error: unknown): error is HostingApiError {
   if (!(error instanceof HostingApiError) || error.kind === 'held_back') return false;
   return !error.sent || isTokenRefused(error);
@@ -52,8 +55,8 @@ export function triggerFailure(
 export type Served = Pick<WorkerInfo, 'service' | 'formerly' | 'epoch'> & Partial<Pick<WorkerInfo, 'deploysApps'>>;
 
 /**
- * Why this worker does not serve a request, or null. It then sends nothing, so that one misconfigured worker cannot fail
- * runs.
+ * Returns why this worker does not serve a request, or null. It then sends nothing, so that one misconfigured worker
+ * cannot fail runs.
  */
 export function notServed({ service, target }: { service: string; target?: Target }, served: Served): string | null {
   if (!isServed(service, served))
@@ -61,7 +64,7 @@ export function notServed({ service, target }: { service: string; target?: Targe
   return target === undefined || served.deploysApps === true || !isApp(target) ? null : NO_APP_PATHS;
 }
 
-/** Temporal gives the activity to another worker. @param type what this one lacks */
+/** Makes Temporal give the activity to another worker. @param type what this worker lacks */
 export const leftToOthers = (type: 'NoSuchCheck' | 'NoSuchGate', message: string): ApplicationFailure =>
   ApplicationFailure.create({ type, message });
 
@@ -83,18 +86,23 @@ function reasonOf(error: unknown): string {
   return plainText(error instanceof Error ? error.message : 'an unknown error');
 }
 
-/* What activities need to know about the worker they run in: whether it rests. */
+/* What activities need to know about their worker: whether it rests. */
 
-/** A worker whose own access to the service failed rests: it takes no activities until a read of its own is answered. */
+/**
+ * A worker rests after its own access to the service failed: it takes no activities until the service answers one of
+ * its probes.
+ */
 export interface Rest {
-  /** Why the worker rests; null if it does not. */
+  /** Why the worker rests. Null if it does not. */
   readonly reason: string | null;
   begin(reason: string): void;
   /** Waits for the first probe of a rest that has just begun. @returns whether the worker may work */
   isOver(): Promise<boolean>;
 }
 
-/** For an activity that Temporal gave to the worker just before the rest. Temporal gives it to another worker. */
+/**
+ * Use this for an activity that Temporal gave to the worker just before the rest. Temporal gives it to another worker.
+ */
 export function leftWhileResting({ reason }: Rest): ApplicationFailure {
   return ApplicationFailure.create({ type: 'Resting', message: restingMessage(reason) });
 }

@@ -28,8 +28,8 @@ export interface Judges {
   approvals: ApprovalJudge;
 }
 
-/** No answer depends on another one. The first misuse is the message. */
+/** No answer depends on another one. The first misuse becomes the message. */
 export const FACTS: readonly Fact[] = [freezesFact, approvalsFact, gatesFact, checksFact, reportsFact];
 
-/** All are asked at the same time. The first one that refuses is the message, so a freeze beats an approval. */
+/** All permits are asked at the same time. The first refusal becomes the message, so a freeze beats an approval. */
 export const PERMITS: readonly Permit[] = [freezePermit, approvalPermit];

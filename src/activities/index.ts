@@ -1,4 +1,4 @@
-/** All activities. Their names and payloads are stored in the histories of running workflows. */
+/** All activities. The histories of running workflows store their names and payloads. */
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { DailyDeadline } from '../contract/run.ts';
@@ -27,14 +27,14 @@ export function createActivities(given: ActivityDeps) {
 
     describeWorker: createDescribeWorker(deps, FACTS),
 
-    /** A worker takes it when the next run may begin. */
+    /** A worker takes this activity when the next run may begin. */
     admitRun: (): Promise<void> => Promise.resolve(),
 
-    /** The instant of a daily deadline, ISO 8601. */
+    /** Returns the instant of a daily deadline, ISO 8601. */
     resolveDeadline: ({ time, timeZone, after }: Required<DailyDeadline>): Promise<string> =>
       Promise.resolve(firstAfter(time, timeZone, after)),
 
-    /** The slot that one firing of a schedule is for. */
+    /** Returns the slot that a firing of a schedule is for. */
     resolveSlot: ({ slot, timeZone, firedAt }: SlotQuery): Promise<string> =>
       Promise.resolve(slotOf(slot, timeZone, firedAt)),
   };
@@ -60,7 +60,7 @@ function createDeliveries(deps: Deliveries) {
   };
 }
 
-/** A receiver that asks to wait is not called before, but often enough within the day that a message is repeated. */
+/** Honors the pause that a receiver asks for, but repeats the message several times within the day. */
 function later(error: unknown): never {
   const { retryAfterMs } = error as { retryAfterMs?: number };
   if (retryAfterMs === undefined || !(error instanceof Error)) throw error;
@@ -68,7 +68,10 @@ function later(error: unknown): never {
   throw ApplicationFailure.create({ type: error.name, message: error.message, nextRetryDelay });
 }
 
-/** Another worker may have it, since configurations differ while a change spreads. So the first retries come soon. */
+/**
+ * Configurations differ while a change spreads, so another worker may have the receiver. The first retries therefore
+ * come soon.
+ */
 function unknownHere(what: string): ApplicationFailure {
   const message = `this worker has no ${what} in its belay.yaml`;
   const soon = activityInfo().attempt <= SOON_ATTEMPTS ? { nextRetryDelay: TIMING.notify.otherWorkerMs } : {};

@@ -1,6 +1,6 @@
 /**
- * Polls for an operation while its status stays in progress. It costs Temporal one activity, however many reads it
- * makes. Its heartbeats keep how far it is, so another worker can go on.
+ * Polls for an operation while its status stays in progress. This costs Temporal one activity, however many reads it
+ * makes. The heartbeats hold the progress, so another worker can continue.
  */
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory, CancelledFailure } from '@temporalio/common';
@@ -12,9 +12,9 @@ import { nextRead, absorb, isForOthers } from '../rules/poll-state.ts';
 import { withMeaning } from '../rules/status-words.ts';
 import type { Reads } from './read-status.ts';
 
-/** Where the pooled waits of a worker sleep. Times are by Temporal's clock. */
+/** The pooled waits of a worker sleep here. Times are by Temporal's clock. */
 export interface Pool {
-  /** An attempt of a wait begins. @param scheduledMs when Temporal scheduled it */
+  /** Notes that an attempt of a wait begins. @param scheduledMs when Temporal scheduled it */
   begun(scheduledMs: number): Promise<void>;
   nowMs(): number;
   /** @returns false if the worker stops first */
@@ -53,7 +53,10 @@ function readOf({ service, subject, deploymentId }: PooledWait, reads: Reads, du
 
 const messageOf = (read: ReadAnswer): string => (read.ok ? '' : read.message);
 
-/** The progress of a wait, with its heartbeats: at once if the status changes, else often enough to stay alive. */
+/**
+ * Keeps the progress of a wait and sends its heartbeats: at once if the status changes, otherwise often enough to stay
+ * alive.
+ */
 function keepProgress(first: PooledProgress, pool: Pool) {
   let progress = first;
   let beatMs = pool.nowMs();
@@ -89,7 +92,7 @@ function keepProgress(first: PooledProgress, pool: Pool) {
         if (pool.nowMs() >= beatMs + TIMING.pool.heartbeatMs) beat();
         const wakeMs = Math.min(atMs, beatMs + TIMING.pool.heartbeatMs);
         if (!(await pool.sleepUntil(wakeMs))) throw handOver(progress, 'the worker stops');
-        // No workflow waits for it any more.
+        // No workflow waits for the activity any more.
         if (cancellationSignal().aborted) throw new CancelledFailure('the wait is over');
       } while (pool.nowMs() < atMs);
     },

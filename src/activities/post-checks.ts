@@ -1,4 +1,4 @@
-/** May this POST be sent now? Whatever says no throws a typed failure, and then nothing is sent. */
+/** Decides whether a POST may be sent now. A check that refuses throws a typed failure, and then nothing is sent. */
 import { activityInfo } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInProgress, TriggerActivityInput } from '../contract/activities.ts';
@@ -19,12 +19,12 @@ export interface PostCheckDeps extends Judges {
   /**
    * Asks Temporal how long it has waited for an activity, by its own clock.
    *
-   * @returns null if it no longer does: the activity timed out or was cancelled
+   * @returns null if Temporal no longer waits, because the activity timed out or was cancelled
    */
   awaitedForMs: (activity: ActivityInProgress) => Promise<number | null>;
-  /** The run and, if it has one, the rollout that led to an activity, as Temporal recorded them. */
+  /** Returns the run and, if there is one, the rollout that led to an activity, as Temporal recorded them. */
   startedBy: (activity: Pick<ActivityInProgress, 'workflowId' | 'runId'>) => Promise<StartedBy[]>;
-  /** Default: those of this machine. */
+  /** Default: the clocks of this machine. */
   clocks?: Clocks | undefined;
 }
 
@@ -40,8 +40,8 @@ interface PermitDeps extends PostCheckDeps {
 }
 
 /**
- * What a feature says about a POST. It asks what it needs, while Temporal is asked whether it still waits for the POST, and
- * judges the moments at which the request may leave.
+ * A feature's opinion of a POST. It gathers what it needs while Temporal is asked whether it still waits for the POST,
+ * and then judges the moments at which the request may leave.
  *
  * @throws ApplicationFailure if it cannot tell
  */
@@ -54,21 +54,23 @@ export async function permitPost(
   permits: readonly Permit[],
 ): Promise<SendPermit> {
   for (const check of CHECKS) await check(input, deps);
-  // Last and at the same time, because the answers hold only for a moment.
+  // The permits come last and at the same time, because their answers are valid only for a moment.
   const activity = activityInProgress();
   const asked = permits.map((permit) => permit(input, { ...deps, activity }));
   for (const answer of asked) answer.catch(() => undefined);
   const { permit, nowMs, untilMs } = await askTemporal(deps, activity);
   for (const answer of asked) {
     const judge = await answer;
-    // The first and last moment at which it may leave, by Temporal's clock.
+    // These are the first and the last moment at which the request may leave, by Temporal's clock.
     const refusal = judge(nowMs) ?? judge(untilMs);
     if (refusal !== null) throw refusal;
   }
   return permit;
 }
 
-/** `Resting`, as if no worker had taken it in time: the next attempt does not count as a failed one. */
+/**
+ * Throws `Resting`, as if no worker had taken the request in time. So the next attempt does not count as a failed one.
+ */
 export function couldNotAsk(error: unknown): never {
   throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${plainText(messageOf(error))})`);
 }
@@ -89,7 +91,9 @@ function checkReset(input: TriggerActivityInput): void {
   throw triggerFailure('Reset', 'the operation was reset and may have sent its request before, so nothing was sent');
 }
 
-/** Temporal was away, or the worker stalled, between the reads and the request: what they showed may be over. */
+/**
+ * If Temporal was down or the worker stalled between the reads and the request, what the reads showed may be outdated.
+ */
 function checkReads({ readAt }: TriggerActivityInput): void {
   if (readAt === undefined) return;
   const passedMs = activityInfo().currentAttemptScheduledTimestampMs - Date.parse(readAt);
@@ -107,9 +111,9 @@ async function checkRefused({ idempotencyKey }: TriggerActivityInput, { refused 
   throw triggerFailure('Resting', 'not sent: the service refused it to this worker, so it is left to another one');
 }
 
-/** Keeps a worker that was stalled or suspended from sending late, or after everyone gave up on it. */
+/** Keeps a worker that was stalled or suspended from sending late, or after everyone gave up on the request. */
 async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps, activity: ActivityInProgress) {
-  // Counts from the question on: the answer says only that Temporal had not given up by then.
+  // Count from the question on: the answer says only that Temporal had not given up by then.
   const sinceAskedMs = startStopwatch(clocks);
   const askedAfterMs = await awaitedForMs(activity).catch(couldNotAsk);
   if (askedAfterMs === null)
@@ -128,15 +132,15 @@ function activityInProgress(): ActivityInProgress {
   return { taskToken, activityId, workflowId, runId, scheduledMs: currentAttemptScheduledTimestampMs };
 }
 
-/* The POSTs that were refused to this worker with 401 or 403. Another worker may have a valid token. */
+/* The POSTs for which this worker got 401 or 403. Another worker may have a valid token. */
 
 interface RefusedPosts {
   add(idempotencyKey: string): void;
-  /** Whether another worker should make this POST: it was refused here, and this is not the only worker. */
+  /** True if another worker should make this POST: it was refused here, and this is not the only worker. */
   isForOthers(idempotencyKey: string): Promise<boolean>;
 }
 
-/** @param hasColleagues whether other workers poll the task queue */
+/** @param hasColleagues tells whether other workers poll the task queue */
 export function createRefusedPosts(hasColleagues: () => Promise<boolean>): RefusedPosts {
   const keys = new Set<string>();
   return {

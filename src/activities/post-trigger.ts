@@ -13,7 +13,7 @@ import { permitPost, type Permit, type PostCheckDeps, type PostInput, createRefu
 
 export interface TriggerDeps extends Omit<PostCheckDeps, 'refused'> {
   service: HostingApiClient;
-  /** Whether other workers poll the task queue. */
+  /** Tells whether other workers poll the task queue. */
   hasColleagues: () => Promise<boolean>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The two reads. A failed read is returned as a value, and the poll loop decides what it means. They throw only to leave
- * the read to another worker.
+ * The two reads. They return a failed read as a value, and the poll loop decides what it means. They throw only to
+ * leave the read to another worker.
  */
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { OperationStatus, ReadOptions, HostingApiClient } from '../hosting-api/index.ts';
@@ -80,7 +80,10 @@ export function createReads({ service, served, rest, noteRead, onRead }: ReadDep
   };
 }
 
-/** The activities that make one read. A pooled wait has heartbeats of its own, whose details these would erase. */
+/**
+ * Wraps the activities that make one read. Pooled waits are not wrapped, because they have heartbeats of their own,
+ * whose details these would erase.
+ */
 export const singleReads = ({ readLatestDeployment, readBackup }: Reads, clocks?: Clocks): Reads => ({
   readLatestDeployment: (input) => single(() => readLatestDeployment(input), clocks),
   readBackup: (input) => single(() => readBackup(input), clocks),

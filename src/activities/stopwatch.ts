@@ -1,4 +1,4 @@
-/** The time since Temporal was asked about a POST, which ends its permit. */
+/** Measures the time since Temporal was asked about a POST, which ends the permit. */
 
 export interface Clocks {
   wallMs: () => number;
@@ -8,8 +8,8 @@ export interface Clocks {
 const OWN: Clocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /**
- * Counts from now on. Only differences of one clock count, never its time. On Linux the monotonic clock
- * stops while the machine is suspended, and the wall clock can be set back, so the one that shows more time counts.
+ * Counts from now on. Only differences of one clock matter. On Linux the monotonic clock stops while the machine is
+ * suspended, and the wall clock can be set back, so the clock that shows more time counts.
  */
 export function startStopwatch(clocks = OWN): () => number {
   const [wallMs, monotonicMs] = [clocks.wallMs(), clocks.monotonicMs()];
