@@ -1,8 +1,6 @@
-/**
- * A target is what is deployed: a site, or an app. Running histories store its shape: add, never rename or remove.
- * Pure.
- */
+/* Targets. Running histories store their shape: add, never rename or remove. Pure. */
 
+/** What is deployed: a site, or an app. */
 export interface Target {
   kind: 'site' | 'app';
   /** The service's own id. A site and an app may have the same id. */

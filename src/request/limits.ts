@@ -1,27 +1,27 @@
-/** How large a request may be. Pure. */
+/** Limits the size of a request. Pure. */
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { HOUR_MS } from '../contract/duration.ts';
 import { isRecord } from '../contract/plain-object.ts';
 
 export const MAX_ID_LENGTH = 200;
-/** Of why and by whom something was frozen or let off. */
+/** The limit for the reason and the author of a freeze or an override. */
 export const MAX_REASON_LENGTH = 200;
-/** Sites and apps of a run, rollout or fleet. */
+/** The limit for sites and apps of a run, rollout or fleet. */
 export const MAX_TARGETS = 1_000;
-/** Servers of a rollout in progress at the same time. */
+/** The limit for servers of a rollout in progress at the same time. */
 export const MAX_AT_ONCE = 200;
 /** Rollouts that may have more servers in progress leave their reads to the pools of workers. */
 export const POOLED_ABOVE = 50;
 export const MAX_META_ENTRIES = 50;
-/** Of a name or value, in characters. */
+/** The limit for a name or value, in characters. */
 export const MAX_META_LENGTH = 200;
-/** Of all names and values, as they are stored. A rollout copies them into each of its runs. */
+/** The limit for all names and values, as they are stored. A rollout copies them into each of its runs. */
 export const MAX_META_BYTES = 4_096;
 
-/** Of the reads of a site after its deployment, where belay.yaml does not say otherwise. In milliseconds. */
+/** The check of a site after its deployment, where belay.yaml does not say otherwise. In milliseconds. */
 export const CHECK_DEFAULTS = { interval: 5_000, tries: 24, inARow: 3, timeout: 5_000 };
 
-/** Of gates, where belay.yaml does not say otherwise. In milliseconds. */
+/** The gates, where belay.yaml does not say otherwise. In milliseconds. */
 export const GATE_DEFAULTS = { interval: 30_000, tries: 20, inARow: 5, patience: 24 * HOUR_MS };
 
 /** Minimum and maximum, inclusive. */
@@ -29,10 +29,10 @@ export type Limits = readonly [min: number, max: number];
 
 const TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS;
 
-/** How many freezes and windows a run may be let off. */
+/** How many freezes and windows an override may name. */
 export const MAX_OVERRIDES = 20;
 
-/** What a rollout gives its runs: what was approved for all of it, and for the wave. */
+/** A rollout gives its runs at most the approvals of the whole rollout and of the wave. */
 export const MAX_APPROVED = 2;
 
 export const LIMITS = {
@@ -43,9 +43,9 @@ export const LIMITS = {
   // Each look at a lock adds nine events to the history of the waiting run (see TIMING.lock.lookAgainMs).
   busyTimeoutMs: [0, 12 * HOUR_MS],
   freezeWaitMs: [0, 31 * 24 * HOUR_MS],
-  /** Of an ad-hoc freeze: one that never ends is forgotten. */
+  /** Bounds an ad-hoc freeze, because a freeze that never ends is forgotten. */
   freezeMs: [1_000, 92 * 24 * HOUR_MS],
-  /** How long an approval may be asked for, and how long it holds. */
+  /** How long people may be asked for an approval, and how long it is good. */
   approvalExpiryMs: [60_000, 30 * 24 * HOUR_MS],
   approvalGoodForMs: [60_000, 31 * 24 * HOUR_MS],
   eventsPerMinute: [1, 60_000],
@@ -57,9 +57,9 @@ export const LIMITS = {
   freshForMs: [1, 7 * 24 * HOUR_MS],
 } as const satisfies Record<string, Limits>;
 
-/* Makes notes fit: CI jobs pass commit messages, and a long one must refuse no deployment. Pure. */
+/* Makes notes fit. CI jobs pass commit messages, and a long message must not refuse a deployment. Pure. */
 
-/** The input with every note cut that is too long. What is no note at all stays, for the validation. */
+/** Cuts every note that is too long. A value that is no note stays, so that the validation finds it. */
 export function withFittingMeta<T extends { meta?: Record<string, string> }>(input: T): T {
   if (!isRecord(input) || tooLong(input.meta).length === 0) return input;
   const entries = Object.entries(input.meta ?? {});
@@ -69,11 +69,11 @@ export function withFittingMeta<T extends { meta?: Record<string, string> }>(inp
   };
 }
 
-/** The names of the notes that are cut. */
+/** Returns the names of the notes to cut. */
 export const tooLong = (meta: Record<string, string> | undefined): string[] =>
   isRecord(meta) ? Object.keys(meta).filter((name) => isTooLong(meta[name])) : [];
 
 const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > MAX_META_LENGTH;
 
-/** Half of a character beyond U+FFFF would be left at the end. */
+/** The cut could leave half of a character beyond U+FFFF at the end. */
 const cut = (value: string): string => `${value.slice(0, MAX_META_LENGTH - 1).replace(/[\ud800-\udbff]$/, '')}…`;

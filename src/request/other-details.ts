@@ -7,7 +7,7 @@ import { factList } from '../contract/markdown.ts';
 import { codeSpan } from '../contract/safe-text.ts';
 import { detailsPage, firstOf, serviceFact } from './run-details.ts';
 
-/** Of one firing. Temporal keeps them with the schedule, so they name no time. */
+/** Describes every firing of a schedule. Temporal stores the details with the schedule, so they name no time. */
 export function scheduledStaticDetails({ fleet, schedule, when, timeZone, catchUpMs, start }: ScheduledInput): string {
   return detailsPage(
     `Fired by the schedule ${codeSpan(schedule)} of the fleet ${codeSpan(fleet)}. ` +
@@ -46,7 +46,7 @@ export function eventStaticDetails({
   );
 }
 
-/** @param about Markdown: the workflow that it is about */
+/** @param about Markdown that links to the workflow of the notification */
 export function notificationStaticDetails(
   about: string,
   channels: readonly string[],

@@ -1,4 +1,4 @@
-/** What the page of a run shows from its start on: who asked for what, where, and within which limits. Pure. */
+/** Details that the page of a run shows from its start: who asked for what, where, and within which limits. Pure. */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FreezeOverride } from '../features/freezes/shapes.ts';
 import type { CheckWaiver } from '../features/site-checks/shapes.ts';
@@ -66,7 +66,7 @@ const shown = (target: Target): string => targetText(target, codeSpan);
 export const serviceFact = (service: string | undefined): string =>
   service === undefined ? 'that of its worker' : codeSpan(service);
 
-/** @param parts which parts the run has */
+/** @param parts tells which parts the run has */
 export function budgetFacts(
   { backup, deploy, ifBusy, busyTimeoutMs, outageBudgetMs }: RunPlan,
   parts: { backup: boolean; deploys: boolean },
@@ -113,7 +113,7 @@ function operationsOf(type: RunType, input: RunInput): string {
   return firstOf([...backup, ...targetsOf(input).map(lockIdOf)].map(historyLink), 10);
 }
 
-/* What the page of an operation shows from its start on. Pure. */
+/* Details that the page of an operation shows from its start. Pure. */
 
 interface Parent {
   workflowId: string;
@@ -147,12 +147,14 @@ function deploymentFacts({ minEvidence, settleMs, baselineWaitMs, deadline, serv
   };
 }
 
-/* The details that a workflow's page in the Temporal UI shows from its start on. Pure. */
+/* Formats the details that a workflow's page in the Temporal UI shows from its start. Pure. */
 
-/** Temporal rejects details over 20,000 bytes. Encrypted ones are a little larger. */
+/** Temporal rejects details over 20,000 bytes, and encryption makes them a little larger. */
 const MAX_BYTES = 16_000;
 
-/** Parts with blank lines between them. Those that are null are left out, and lines over the limit are cut off. */
+/**
+ * Joins parts with blank lines between them. Parts that are null are left out, and lines beyond the limit are cut off.
+ */
 export function detailsPage(...parts: (string | null)[]): string {
   const page: string[] = [];
   let bytes = 0;
@@ -164,7 +166,7 @@ export function detailsPage(...parts: (string | null)[]): string {
   return page.join('\n');
 }
 
-/** The first of them, so that one long list does not fill the page. */
+/** Shows only the first entries, so that one long list does not fill the page. */
 export function firstOf(entries: readonly string[], limit = 20): string {
   const hidden = entries.length - limit;
   return `${entries.slice(0, limit).join(', ')}${hidden > 0 ? `, and ${hidden} more` : ''}`;

@@ -1,6 +1,7 @@
 /**
- * The options of a run, one row each. The command line, belay.yaml, program input, rollouts, schedules, the JSON Schema
- * and docs/reference/cli.md are derived from this table. A field of `RunInput` without a row does not compile. Pure.
+ * The options of a run, one row for each. The command line, belay.yaml, program input, rollouts, schedules, the JSON
+ * Schema and docs/reference/cli.md are derived from this table. A field of `RunInput` without a row does not compile.
+ * Pure.
  */
 import { TIMING } from '../contract/timing.ts';
 import { HOUR_MS } from '../contract/duration.ts';
@@ -16,7 +17,7 @@ export type OptionType =
   | { kind: 'choice'; of: readonly string[] }
   | { kind: 'switch' | 'id' | 'ids' | 'commit' | 'map' };
 
-/** A default made from options of earlier rows. */
+/** A default that is made from options of earlier rows. */
 interface DerivedDefault<V> {
   from: (plan: RunPlan) => V;
   text: string;
@@ -26,15 +27,15 @@ interface RowOf<P extends RunOptionPath = RunOptionPath> {
   flag: `--${string}`;
   commands: readonly RunCommand[];
   type: OptionType;
-  /** Key in belay.yaml, below the same group; null: not in belay.yaml. */
+  /** The key in belay.yaml, below the same group. Null if the option is not in belay.yaml. */
   yaml: string | null;
-  /** Null: none, or derived. */
+  /** Null if there is no default, or if it is derived. */
   default: ValueAt<P> | null;
   derived?: DerivedDefault<ValueAt<P>>;
   /** A smaller number counts as this one. */
   atLeast?: number;
   conflicts?: RunOptionPath;
-  /** False: it changes nothing that the run does, so a key does not compare it as part of the plan. */
+  /** False if the option changes nothing that the run does, so that a key does not compare it as part of the plan. */
   isPlanned?: false;
   /** A phrase that follows the flag, verb first. */
   help: string;
@@ -274,7 +275,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
 
 export type RunOptionRow = RowOf & { path: RunOptionPath };
 
-/** In the order of the table: later rows derive their defaults from earlier ones. */
+/** Keeps the order of the table, because later rows derive their defaults from earlier ones. */
 export const RUN_OPTIONS = Object.entries(ROWS).map(([path, row]) => ({ path, ...row })) as readonly RunOptionRow[];
 
 /* Paths of options in a run's input, such as `deploy.settleMs` or `keepGoing`. Pure. */
@@ -282,7 +283,7 @@ export const RUN_OPTIONS = Object.entries(ROWS).map(([path, row]) => ({ path, ..
 type OptionGroup = 'backup' | 'deploy';
 type GroupPath<G extends OptionGroup> = `${G}.${keyof NonNullable<RunInput[G]> & string}`;
 
-/** Every field of a run's input except what it acts on. */
+/** Every field of a run's input that is an option. */
 export type RunOptionPath =
   | GroupPath<'backup'>
   | GroupPath<'deploy'>
@@ -306,7 +307,7 @@ type ValueAt<P extends RunOptionPath> = P extends `${infer G extends OptionGroup
 
 type Tree = Record<string, unknown>;
 
-/** @returns the group, or null for a field of the input itself, and the field's name */
+/** @returns the name of the field, and its group; the group is null for a field of the input itself */
 export function splitPath(path: RunOptionPath): { group: OptionGroup | null; field: string } {
   const [first = '', second] = path.split('.');
   return second === undefined ? { group: null, field: first } : { group: first as OptionGroup, field: second };
@@ -318,7 +319,7 @@ export function valueAt(tree: object, path: RunOptionPath): unknown {
   return (branch as Tree)[field];
 }
 
-/** Makes the group if there is none. */
+/** Adds the group if it is missing. */
 export function setValueAt(tree: object, path: RunOptionPath, value: unknown): void {
   const { group, field } = splitPath(path);
   const branch = group === null ? tree : ((tree as Tree)[group] ??= {});

@@ -1,4 +1,4 @@
-/** A run's input with every default filled in. Pure. */
+/** Fills in every default of a run's input. Pure. */
 import type { RunInput, RunPlan } from '../contract/run.ts';
 import { setValueAt, valueAt, RUN_OPTIONS } from './run-options.ts';
 

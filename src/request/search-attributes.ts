@@ -17,13 +17,16 @@ export interface Attributes {
   sites?: string[];
   servers?: string[];
   phase?: string;
-  /** Null as long as there is none. */
+  /** Null until there is an outcome. */
   outcome?: Outcome | null;
-  /** Result of the last POST: accepted, no_effect, held_back, conflict, refused, reset or ambiguous. */
+  /** The result of the last POST: accepted, no_effect, held_back, conflict, refused, reset or ambiguous. */
   trigger?: string | undefined;
 }
 
-/** Temporal's limit for one attribute, minus the encoding overhead. Temporal terminates a workflow that exceeds it. */
+/**
+ * Temporal's limit for one attribute, minus the encoding overhead. Temporal terminates a workflow that exceeds the
+ * limit.
+ */
 const MAX_VALUE_BYTES = 2_000;
 
 export function attributePairs({ sites, servers, phase, outcome, trigger }: Attributes): SearchAttributePair[] {
@@ -36,13 +39,13 @@ export function attributePairs({ sites, servers, phase, outcome, trigger }: Attr
   return pairs;
 }
 
-/** Of a run that begins. It has no phase: a worker that sets no attributes would leave it as it is. */
+/** A starting run has no phase, because a worker that sets no attributes would never change it. */
 export const attributesOfRun = (input: RunInput): Attributes => ({
   sites: targetsOf(input).map(targetAttribute),
   servers: input.serverId === undefined ? [] : [input.serverId],
 });
 
-/** The first ids, up to the limit. */
+/** Keeps the first ids, up to the limit. */
 function fitting(ids: string[]): string[] {
   let bytes = 0;
   return ids.filter((id) => (bytes += utf8ToBytes(JSON.stringify(id)).length + 1) <= MAX_VALUE_BYTES);

@@ -1,4 +1,6 @@
-/** Start options of runs and rollouts: the same whether a starter, a rollout or a schedule starts them. Pure. */
+/**
+ * Start options of runs and rollouts. They are the same whether a starter, a rollout or a schedule starts them. Pure.
+ */
 import { hashOf } from '../contract/ids.ts';
 import type { FreezeOverride } from '../features/freezes/shapes.ts';
 import type { RunInput, RunMemo } from '../contract/run.ts';
@@ -49,7 +51,7 @@ export function rolloutStartOptions(input: RolloutInput, start: RolloutToStart, 
   };
 }
 
-/** Hash of the requested work. `meta` is left out: a retried CI job may send different notes. */
+/** Hashes the requested work. It leaves out `meta`, because a retried CI job may send different notes. */
 export function requestHash(input: RolloutInput): string {
   const { service, name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, options, deploysUntil, heartbeat } =
     input;
@@ -73,11 +75,14 @@ export function requestHash(input: RolloutInput): string {
   return hashOf(request);
 }
 
-/** Without who decides: a retried CI job may run under another name. */
+/** Leaves out who decides, because a retried CI job may run under another name. */
 export const sameOverride = (override: FreezeOverride | undefined) =>
   override === undefined ? undefined : { freezes: override.freezes, reason: override.reason };
 
-/** Whether a hash is that of the same request, also from before its service moved, or of one that named no service. */
+/**
+ * True if the hash belongs to the same request, even from before its service moved, or from a request that named no
+ * service.
+ */
 export function isSameRequest(hash: string | undefined, input: RolloutInput, served: ServedService | null): boolean {
   const { service, ...unnamed } = input;
   const formerly = served !== null && service === served.service ? served.formerly : [];
@@ -94,7 +99,7 @@ function summaryOf(input: RunInput): string {
   return summary.charAt(0).toUpperCase() + summary.slice(1);
 }
 
-/* What the page of a rollout shows from its start on. Pure. */
+/* Details that the page of a rollout shows from its start. Pure. */
 
 interface RolloutToStart {
   /** Markdown. */

@@ -17,8 +17,6 @@ export function validateId(id: unknown): string | null {
   return null;
 }
 
-/* Checks a target that a message names. Pure. */
-
 /** @returns the target, or what is wrong */
 export function checkTarget(target: unknown): Target | string {
   if (!isRecord(target)) return 'is not an object with kind and id';

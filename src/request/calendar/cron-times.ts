@@ -106,7 +106,6 @@ function calendarTimes({ hour, minute, dayOfMonth, dayOfWeek, month }: CalendarC
   };
 }
 
-/** The times of one day, such as `02:30`. */
 export function timesOfDay({ hour, minute }: Times): string[] {
   return hour.flatMap((h) => minute.map((m) => `${twoDigits(h)}:${twoDigits(m)}`));
 }

@@ -1,7 +1,7 @@
 /**
- * Spans on the clocks of a time zone. A local time is kept as the milliseconds it would be since 1970 in UTC, so that
- * days and durations are plain arithmetic; only `instantOf` knows about daylight saving. Pure, except for Node's time
- * zone data.
+ * Spans in the local time of a zone. A local time is stored as the milliseconds since 1970 that it would have in UTC,
+ * so that days and durations are plain arithmetic. Only `instantOf` knows about daylight saving. Pure, except for
+ * Node's time zone data.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { Times } from '../../features/schedules/shapes.ts';
@@ -13,25 +13,28 @@ const MAX_DAYS_AHEAD = 8 * 366;
 /** Every combination of date and day of the week occurs within 28 years. */
 const DAYS_IN_CYCLE = 28 * 366;
 const FIRST_OF_CYCLE_MS = Date.UTC(2000, 0, 1);
-/** No clock is put forward or back by more. */
+/** No clock is put forward or back by more than this. */
 const MAX_SHIFT_MS = DAY_MS;
 
 /** Which of the two instants counts if a local time occurs twice. */
 export type Occurrence = 'first' | 'second';
 
-/** What begins first and ends second covers every doubtful minute; the other way round, none. */
+/**
+ * A span that begins first and ends second covers every ambiguous minute. A span that begins second and ends first
+ * covers none.
+ */
 export interface Doubt {
   begins: Occurrence;
   ends: Occurrence;
 }
 
-/** Instants, in milliseconds since 1970. The begin belongs to it, the end does not. */
+/** Instants, in milliseconds since 1970. The span includes its begin, but not its end. */
 export interface Span {
   beginMs: number;
   endMs: number;
 }
 
-/** It begins at these local times and lasts for this long on the zone's clock. */
+/** A span that begins at these local times and lasts this long on the zone's clock. */
 export interface Recurrence {
   times: readonly Times[];
   lastsMs: number;
@@ -41,7 +44,9 @@ export interface Recurrence {
 /** @param text local time, such as `2026-12-20T18:00` */
 export const localMsOf = (text: string): number => Date.parse(`${text}Z`);
 
-/** The instant at which clocks show a local time. For a time that a day skips, the end of the gap. */
+/**
+ * Returns the instant at which clocks show a local time. For a time that a day skips, it returns the end of the gap.
+ */
 export function instantOf(localMs: number, timeZone: string, occurrence: Occurrence): number {
   const local = Temporal.Instant.fromEpochMilliseconds(localMs).toZonedDateTimeISO('UTC').toPlainDateTime();
   const first = local.toZonedDateTime(timeZone, { disambiguation: 'earlier' });
@@ -50,7 +55,7 @@ export function instantOf(localMs: number, timeZone: string, occurrence: Occurre
   return local.toZonedDateTime(timeZone, { disambiguation: 'later' }).epochMilliseconds;
 }
 
-/** The span of a recurrence that contains an instant, or null. */
+/** Returns the span of a recurrence that contains an instant, or null. */
 export function spanAt(recurrence: Recurrence, doubt: Doubt, atMs: number): Span | null {
   const { lastsMs, timeZone } = recurrence;
   const localMs = localAt(atMs, timeZone);
@@ -60,7 +65,7 @@ export function spanAt(recurrence: Recurrence, doubt: Doubt, atMs: number): Span
   return spans.at(-1) ?? null;
 }
 
-/** The first span that begins after an instant; null if none does in eight years. */
+/** Returns the first span that begins after an instant. Null if none begins in eight years. */
 export function nextSpan(recurrence: Recurrence, doubt: Doubt, afterMs: number): Span | null {
   const localMs = localAt(afterMs, recurrence.timeZone);
   for (let day = -1; day <= MAX_DAYS_AHEAD; day += 1) {
@@ -72,7 +77,7 @@ export function nextSpan(recurrence: Recurrence, doubt: Doubt, afterMs: number):
   return null;
 }
 
-/** Whether it begins again before it has ended, so that it never ends. */
+/** True if a span begins before the previous one has ended, so that the recurrence never ends. */
 export function overlapsItself({ times, lastsMs }: Pick<Recurrence, 'times' | 'lastsMs'>): boolean {
   let lastMs = -Infinity;
   for (let day = 0; day < DAYS_IN_CYCLE; day += 1) {
@@ -96,7 +101,7 @@ function localAt(atMs: number, timeZone: string): number {
   return local.toZonedDateTime('UTC').epochMilliseconds;
 }
 
-/** Local times at which it begins, in order, both ends included. */
+/** Returns the local times at which a span begins, in order. Both bounds are included. */
 function beginsBetween({ times }: Pick<Recurrence, 'times'>, fromMs: number, toMs: number): number[] {
   const begins: number[] = [];
   for (let dayMs = startOfDay(fromMs); dayMs <= toMs; dayMs += DAY_MS) begins.push(...beginsOnDay(times, dayMs));

@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { Times, Slot } from '../../features/schedules/shapes.ts';
 import { timesOfDay } from './cron-times.ts';
 
-/** A time that a day does not have, because the clock is put forward over it. */
+/** A time that a day does not have, because clocks are put forward over it. */
 export interface MovedTime {
   date: string;
   time: string;
@@ -26,7 +26,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** @param years first and last */
+/** @param years the first and the last year */
 export function movedTimes(times: Times, timeZone: string, years: readonly [number, number]): MovedTime[] {
   return gapsIn(timeZone, years).flatMap(({ start, end }) =>
     timesOfDay(times)
@@ -38,7 +38,7 @@ export function movedTimes(times: Times, timeZone: string, years: readonly [numb
   );
 }
 
-/** Names the slot that a firing belongs to; each slot starts once. A firing at any other time was triggered by hand. */
+/** Names the slot that a firing belongs to. Each slot starts once. A firing at any other time was triggered by hand. */
 export function slotOf({ granularity, times }: Slot, timeZone: string, firedAt: string): string {
   const instant = Temporal.Instant.from(firedAt);
   const at = instant.toZonedDateTimeISO(timeZone).toPlainDateTime();
@@ -53,7 +53,10 @@ export function slotOf({ granularity, times }: Slot, timeZone: string, firedAt: 
     : `${date}T${fired.toPlainTime().toString({ smallestUnit: 'minute' }).replace(':', '')}`;
 }
 
-/** The first instant after another at which clocks show this time, ISO 8601. A time that the day skips moves forward. */
+/**
+ * Returns the first instant after another at which clocks show this time, ISO 8601. A time that the day skips moves
+ * forward.
+ */
 export function firstAfter(time: string, timeZone: string, after: string): string {
   const from = Temporal.Instant.from(after).toZonedDateTimeISO(timeZone);
   const today = from.toPlainDate().toZonedDateTime({ timeZone, plainTime: time });
@@ -62,7 +65,7 @@ export function firstAfter(time: string, timeZone: string, after: string): strin
   return at.toInstant().toString();
 }
 
-/** Local time, such as `2026-03-29 03:00`. */
+/** Formats local time, such as `2026-03-29 03:00`. */
 export function localText(at: Date, timeZone: string): string {
   const local = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timeZone);
   return local.toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');
@@ -85,7 +88,7 @@ function gapsIn(timeZone: string, [from, to]: readonly [number, number]): Gap[] 
   }
 }
 
-/** The local times skipped at this instant; null if the clock was not put forward. */
+/** Returns the local times skipped at this instant. Null if clocks were not put forward. */
 function gapBefore(instant: Temporal.Instant, timeZone: string): Gap | null {
   const end = instant.toZonedDateTimeISO(timeZone).toPlainDateTime();
   const start = instant

@@ -1,7 +1,7 @@
 /** Finds the name that was probably meant. Pure. */
 import { closest, distance } from 'fastest-levenshtein';
 
-/** @returns ` (did you mean maxAtOnce?)`, or nothing if no name is near */
+/** @returns ` (did you mean maxAtOnce?)`, or an empty text if no name is near */
 export function didYouMean(word: string, known: readonly string[]): string {
   if (known.length === 0) return '';
   const plain = word.toLowerCase();

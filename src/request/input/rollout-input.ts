@@ -1,4 +1,4 @@
-/** What a rollout may be asked for: the check of the client and of the worker, made from the input of a run. */
+/** Defines what a rollout may be asked for. Clients and workers check with it. It is made from the input of a run. */
 import { z } from 'zod';
 import type { RolloutInput } from '../../features/rollouts/shapes.ts';
 import { LIMITS, MAX_AT_ONCE, MAX_TARGETS } from '../limits.ts';
@@ -13,7 +13,7 @@ import {
   wholeNumberWithin,
 } from './run-input.ts';
 
-/** Names of rollouts, fleets and schedules. */
+/** Rollouts, fleets and schedules have such names. */
 export const NAME = /^[a-z0-9][a-z0-9-]{0,49}$/;
 
 const NAME_ERROR = { error: 'must be 1 to 50 characters of a-z, 0-9 and "-", not beginning with "-"' };
@@ -28,7 +28,7 @@ function atLeast(min: number) {
   return z.int({ error }).min(min, { error });
 }
 
-/** Those of belay.yaml, and those that `belay rollout start` has besides. */
+/** The options of belay.yaml, and those that only `belay rollout start` has. */
 const OPTIONS: readonly string[] = RUN_OPTIONS.filter(
   ({ path, yaml }) => yaml !== null || path === 'commit' || path === 'orNewer',
 ).map(({ path }) => splitPath(path).group ?? path);
@@ -127,7 +127,7 @@ const rolloutInput = z.looseObject(
   NO_OBJECT,
 );
 
-/** @returns the first problem of any JSON, with the place in it, or null */
+/** @param input any JSON @returns the first problem, with its place, or null */
 export function validateRolloutInput(input: unknown): string | null {
   const { error } = rolloutInput.safeParse(input);
   return error === undefined ? problemOfServers(input as RolloutInput) : firstProblem(error);

@@ -1,7 +1,7 @@
 /**
- * What a run may be asked for, made from the option table: the check of the client and of the worker, its messages, and
- * docs/run-input.schema.json. It allows what a run of some type takes; `validateRunInput` adds what depends on the type.
- * Never part of the workflow bundle: a worker checks in an activity.
+ * Defines what a run may be asked for, from the option table. Clients and workers check with it, and it provides the
+ * messages and docs/run-input.schema.json. It allows what a run of some type takes; `validateRunInput` adds what
+ * depends on the type. It is never part of the workflow bundle: a worker checks in an activity.
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
@@ -35,7 +35,7 @@ const ID = /^(?!\.{1,2}$)(?!\s)(?!.*\s$)[^\u0000-\u001f\u007f-\u009f\ud800-\udff
 // JSON Schema counts characters, validate-id.ts UTF-16 units.
 const inUnits = (max: number) => `at most ${max} UTF-16 units: a character beyond U+FFFF counts as two`;
 
-/** What is wrong, as the end of a sentence that begins with the place, or null. */
+/** Returns what is wrong, as the end of a sentence that begins with the place, or null. */
 type Problem<T> = (value: T) => string | null;
 
 const saying =
@@ -47,7 +47,7 @@ const saying =
 
 const text = () => z.string({ error: 'is not a string' });
 
-/** The JSON Schema has the rules of validate-id.ts in words of its own. */
+/** The JSON Schema states the rules of validate-id.ts in its own words. */
 export const idOf = (what: string) =>
   text()
     .superRefine(saying(validateId))
@@ -61,7 +61,7 @@ export function wholeNumberWithin([min, max]: Limits) {
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** Different names, at most as many as may be named. */
+/** A list of different names. */
 function namesOf(what: string, no: string) {
   return z
     .array(idOf(what), { error: no })
@@ -70,20 +70,20 @@ function namesOf(what: string, no: string) {
     .superRefine(saying((names) => (new Set(names).size < names.length ? 'names one twice' : null)));
 }
 
-/** One name, or a list of different ones. */
+/** One name, or a list of different names. */
 export const oneOrMoreNames = () =>
   z.union([idOf('A name'), namesOf('A name', `must have 1 to ${MAX_OVERRIDES} names`).meta({ uniqueItems: true })], {
     error: ({ input }) => problemOfNames(input),
   });
 
-/** A union says only that nothing fits, so the form that was meant says why. */
+/** A union says only that nothing fits, so the form that was probably meant says why. */
 function problemOfNames(input: unknown): string {
   if (!Array.isArray(input)) return validateId(input) ?? '';
   const { error } = namesOf('A name', `must have 1 to ${MAX_OVERRIDES} names`).safeParse(input);
   return error?.issues[0]?.message ?? '';
 }
 
-/** @param whose an unknown field is not one of */
+/** @param whose names what lacks an unknown field */
 const objectOf = <T extends z.core.$ZodLooseShape>(shape: T, whose = "a run's input") =>
   z.strictObject(shape, {
     error(issue) {
@@ -103,7 +103,7 @@ function isSecretName(name: string): boolean {
 
 const SHORT = { type: 'string' as const, maxLength: MAX_META_LENGTH };
 
-/** Notes (`meta`), which have their limits. */
+/** Notes (`meta`), with their limits. */
 export const notes = z
   .record(z.string(), text(), { error: 'is not an object' })
   .superRefine((meta, context) => {
@@ -117,7 +117,7 @@ export const notes = z
       else if (length > MAX_META_LENGTH)
         report(`has ${length} characters, at most ${MAX_META_LENGTH} are allowed`, name);
     }
-    // As JSON, which takes up to six bytes for a control character.
+    // Counts bytes of JSON, which takes up to six bytes for a control character.
     const bytes = utf8ToBytes(JSON.stringify(entries.flat().join(''))).length;
     if (bytes > MAX_META_BYTES) report(`has ${bytes} bytes in all, at most ${MAX_META_BYTES} are allowed`);
   })
@@ -157,7 +157,7 @@ function shapeOf(group: 'backup' | 'deploy' | null): Record<string, z.ZodType> {
   return Object.fromEntries(rows.map((row) => [splitPath(row.path).field, schemaOf(row).optional()]));
 }
 
-/** What a run deploys: each target once. */
+/** The targets of a run, without repetition. */
 function targetsOf<T extends z.ZodType>(target: T, what: string, toTarget: (value: z.output<T>) => Target) {
   return z
     .array(target, { error: 'is not a list' })
@@ -189,7 +189,7 @@ export const targetSchema = objectOf(
   'a target',
 );
 
-/** Why, or by whom. */
+/** A text that says why, or by whom. */
 const forPeople = (description: string) =>
   z
     .string({ error: 'is empty: give one' })
@@ -249,7 +249,7 @@ export const runInput = objectOf({
   noCheck: objectOf(decision)
     .meta({ description: 'Leave out the checks of the sites. watchDeployment rejects it.' })
     .optional(),
-  // Its shape only: workers verify what was approved.
+  // This checks only the shape. Workers verify what was approved.
   approved: z
     .array(
       z.looseObject({
@@ -269,7 +269,7 @@ export const runInput = objectOf({
   anyOf: [{ required: ['serverId'] }, ...['siteIds', 'targets'].map(someOf)],
   not: { required: ['siteIds', 'targets'] },
   dependentRequired: { orNewer: ['commit'] },
-  // Only a run that deploys, and that waits for the lock, replaces others.
+  // A run replaces others only if it deploys and waits for the lock.
   if: { required: ['supersede'], properties: { supersede: { const: true } } },
   then: {
     anyOf: ['siteIds', 'targets'].map(someOf),
@@ -277,20 +277,20 @@ export const runInput = objectOf({
   },
 });
 
-/** @returns the first problem of any JSON, with the place in it, or null */
+/** @param input any JSON @returns the first problem, with its place, or null */
 export function validateRunInput(type: RunType, input: unknown): string | null {
   const { error } = runInput.safeParse(input);
   return error === undefined ? problemForType(type, input as RunInput) : firstProblem(error);
 }
 
-/** What is said of a whole list, as only Belay makes it. */
+/** Only Belay makes these lists, so one message is about a whole list. */
 const WHOLE: Record<string, string> = {
   approved: 'is not what a rollout gives its runs, leave it out',
   previousResults: 'is not a list of results',
   passedWaves: 'is not a list of names',
 };
 
-/** @returns such as `deploy.tries: must be a whole number from 1 to 2000` */
+/** @returns a text such as `deploy.tries: must be a whole number from 1 to 2000` */
 export function firstProblem({ issues }: z.ZodError): string {
   // A misspelt name explains what else is missing.
   const misspelt = issues.find(({ code }) => code === 'unrecognized_keys');
@@ -302,7 +302,7 @@ export function firstProblem({ issues }: z.ZodError): string {
   return text === '' ? `the input ${message}` : `${text.slice(1)}: ${message}`;
 }
 
-/** What a run of this type needs, and what it cannot have. */
+/** Returns what a run of this type lacks, or what it must not have. */
 export function problemForType(type: RunType, input: RunInput): string | null {
   const { siteIds, targets, serverId, commit, orNewer, supersede, ifBusy, override, noCheck } = input;
   if (siteIds !== undefined && targets !== undefined) return 'targets: is given beside siteIds, use one of them';
@@ -323,6 +323,6 @@ export function problemForType(type: RunType, input: RunInput): string | null {
   if (orNewer !== undefined && commit === undefined) return 'orNewer: requires a commit';
   if (supersede !== true) return null;
   if (!isDeploying) return `supersede: ${type} replaces no run, leave it out`;
-  // It would end those that wait, and then deploy nothing itself.
+  // Such a run would end waiting runs, and then deploy nothing itself.
   return ifBusy === 'fail' ? 'supersede: waits for the lock, and ifBusy is fail: leave one out' : null;
 }

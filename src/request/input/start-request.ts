@@ -1,11 +1,11 @@
-/** What a request to start a run asks for, and what is wrong with it. Pure. */
+/** Checks a request to start a run, and derives its type. Pure. */
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { validateId } from '../validate-id.ts';
 import { validateRunInput, notes } from './run-input.ts';
 import { withFittingMeta } from '../limits.ts';
 
-/** The type of a run that is not named. Accepts any input, because validation follows. */
+/** Derives the type of a run without one. It accepts any input, because validation follows. */
 export function typeOf(input: Partial<RunInput> | null | undefined): RunType {
   if (input?.serverId === undefined) return 'deployOnly';
   const { siteIds, targets = siteIds } = input;
@@ -18,9 +18,9 @@ export function startProblem(type: RunType, input: RunInput, key: string | undef
   return problem === null ? validateRunInput(type, input) : `key: ${problem}`;
 }
 
-/* Fills in what CI knows of a job as notes. */
+/* Adds what CI knows about a job as notes. */
 
-/** The notes that were given, and the facts that fit beside them: none replaces a note, is cut, or breaks a limit. */
+/** Returns the given notes, and the facts that fit beside them. No fact replaces a note, is cut, or breaks a limit. */
 export function withFacts(
   given: Record<string, string> | undefined,
   facts: Readonly<Record<string, string>>,
