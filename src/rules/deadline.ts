@@ -1,4 +1,4 @@
-/** Decides until when a run may trigger deployments. What runs by then is never cut short. Pure. */
+/** Decides until when a run may trigger deployments. An operation that has begun is never cut short. Pure. */
 import type { Deadline } from '../contract/operation.ts';
 import { durationText } from '../contract/duration.ts';
 
@@ -6,14 +6,14 @@ export interface DeployLimits {
   /** When the run started. */
   startedMs: number;
   startDeploysWithinMs: number | null;
-  /** When the backup began, as far as known; null without a backup. */
+  /** When the backup began, as far as known. Null without a backup. */
   backupBeganMs: number | null;
   maxAgeAtDeployMs: number;
   /** The instant that `deploysUntil` means, and its local time for the message. */
   until: { atMs: number; text: string } | null;
 }
 
-/** The earliest one, or null. */
+/** Returns the earliest deadline, or null. */
 export function deadlineOf(limits: DeployLimits): Deadline | null {
   const { startedMs, startDeploysWithinMs, backupBeganMs, maxAgeAtDeployMs, until } = limits;
   const all: { atMs: number; reason: string }[] = [];
@@ -30,7 +30,7 @@ export function deadlineOf(limits: DeployLimits): Deadline | null {
   return first === undefined ? null : { at: new Date(first.atMs).toISOString(), reason: first.reason };
 }
 
-/** Why it is too late now, or null. */
+/** Returns why it is too late now, or null. */
 export function lateness(deadline: Deadline | null, nowMs: number): string | null {
   if (deadline === null || nowMs <= Date.parse(deadline.at)) return null;
   return `it is too late, ${deadline.reason}, which was ${deadline.at}`;

@@ -1,18 +1,18 @@
 /**
  * Decides whether a site has never been deployed. The service documents no answer for that. A 404 may mean it, but may
- * also come from a balancer or a proxy, and to take yesterday's `completed` for ours would be a wrong verdict. Pure.
+ * also come from a balancer or a proxy. Taking yesterday's `completed` for ours would be a wrong verdict. Pure.
  */
 import type { ReadResult } from '../contract/activities.ts';
 import { TIMING } from '../contract/timing.ts';
 import type { AdmissionRead } from '../contract/operation.ts';
 
-/** When to read, so that the proof does not take intervals. */
+/** These first reads are close together, so that the proof does not take several intervals. */
 export const FIRST_READS_MS: readonly number[] = [0, ...TIMING.poll.earlyReadsMs];
 
-/** Reads in a row that must say so. */
+/** This many reads in a row have to say so. */
 const NOT_DEPLOYED_READS = 3;
 
-/** A 404 in JSON: the service itself knows no deployment of the site. */
+/** A 404 with a JSON body comes from the service itself, which knows no deployment of the site. */
 export const isNotDeployed = (read: ReadResult): boolean => !read.ok && read.httpStatus === 404 && read.isJson;
 
 export function admissionRead(read: ReadResult): AdmissionRead {
@@ -21,7 +21,7 @@ export function admissionRead(read: ReadResult): AdmissionRead {
 }
 
 export interface NeverDeployed {
-  /** Whether this read completes the proof. Any other answer than a JSON 404 starts it again. */
+  /** True if this read completes the proof. Any other answer than a JSON 404 starts the proof again. */
   isProvenBy(read: ReadResult): boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Decides whether an operation parks: waits for a service that does not answer, with few reads and without a trigger.
- * Pure: times are milliseconds since 1970.
+ * Decides whether an operation parks. A parked operation waits for a service that does not answer, with few reads and
+ * without a trigger. Pure: times are milliseconds since 1970.
  */
 import type { ReadResult } from '../contract/activities.ts';
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
@@ -10,20 +10,20 @@ import { isUnauthorized, type GivenUp } from './read-failures.ts';
 import { isForbidden, isWithoutEffect, type TriggerCounts, type TriggerResult } from './trigger-policy.ts';
 
 export interface Outage {
-  /** How long the operation may be parked in all; null for not at all. */
+  /** How long the operation may be parked in all. Null if it must not park. */
   budgetMs: number | null;
-  /** How long it was parked before. */
+  /** How long the operation was parked before. */
   spentMs: number;
-  /** Since when it is parked; null if it is not. */
+  /** When the operation parked. Null if it is not parked. */
   sinceMs: number | null;
 }
 
-/** With these, the service itself asks to come back later. */
+/** With these statuses, the service itself asks its callers to come back later. */
 const LATER = [408, 425, 429];
 
 /**
- * What a read shows of the service. What is not JSON comes from a balancer or proxy in front of it. A read that its
- * worker could not make shows nothing.
+ * Judges what a read shows of the service. An answer that is not JSON comes from a balancer or proxy in front of the
+ * service. A read that its worker could not make shows nothing.
  */
 export function serviceState(read: ReadResult): 'answers' | 'down' | 'not_shown' {
   if (read.ok) return 'answers';
@@ -38,7 +38,10 @@ export function serviceState(read: ReadResult): 'answers' | 'down' | 'not_shown'
 export const outageEndsMs = ({ budgetMs, spentMs, sinceMs }: Outage, nowMs: number): number =>
   (sinceMs ?? nowMs) + (budgetMs ?? 0) - spentMs;
 
-/** When to read next while parked; null if the budget does not allow it. @param notBeforeMs what a Retry-After allows */
+/**
+ * Returns when to read next while parked. Null if the budget does not allow another read. @param notBeforeMs what a
+ * Retry-After allows
+ */
 export function parkedReadAtMs(outage: Outage, nowMs: number, notBeforeMs: number): number | null {
   const endsMs = outageEndsMs(outage, nowMs);
   if (outage.budgetMs === null || nowMs >= endsMs) return null;
@@ -48,15 +51,15 @@ export function parkedReadAtMs(outage: Outage, nowMs: number, notBeforeMs: numbe
   return atMs <= endsMs ? atMs : null;
 }
 
-/** Why the operation ends, if it cannot park. */
+/** Returns why the operation ends if it cannot park. */
 export function endWithoutParking({ budgetMs }: Outage, reason: GivenUp): GivenUp {
   if (budgetMs === null) return reason;
   return { ...reason, message: `${reason.message}; the outage budget of ${durationText(budgetMs)} is used up` };
 }
 
 /**
- * Whether a request that is not sent again may have met an outage. It certainly had no effect, and neither had those
- * before it. A refused token is not an outage, and neither is a freeze.
+ * True if a request that is not sent again may have met an outage. That request and all earlier ones certainly had no
+ * effect. Neither a refused token nor a freeze is an outage.
  */
 export const mayBeOutage = (result: TriggerResult<unknown>, counts: TriggerCounts): boolean =>
   isWithoutEffect(result) && !isForbidden(result) && counts.ambiguous === 0 && counts.unauthorized === 0;

@@ -1,4 +1,4 @@
-/** When the reads of a poll loop are due. Pure: times are milliseconds since 1970. */
+/** Decides when the reads of a poll loop are due. Pure: times are milliseconds since 1970. */
 import type { PollSchedule } from '../contract/polling.ts';
 
 export interface DuePoll {
@@ -7,7 +7,7 @@ export interface DuePoll {
 }
 
 export interface ScheduleOptions {
-  /** Delays of early reads after the origin. Those after the first try are dropped. */
+  /** The delays of early reads after the origin. Early reads that would come after the first try are dropped. */
   earlyMs?: readonly number[];
   /** Delays every try. */
   jitterMs?: number;
@@ -22,7 +22,7 @@ export function createPollSchedule(
   return { originMs: originMs + jitterMs, intervalMs, earlyAtMs, lastTick: 0, heldTryAtMs: null };
 }
 
-/** @param notBeforeMs the earliest time a Retry-After allows */
+/** @param notBeforeMs the earliest time that a Retry-After allows */
 export function nextPoll(schedule: PollSchedule, notBeforeMs = 0): DuePoll {
   if (schedule.heldTryAtMs !== null) return { atMs: Math.max(schedule.heldTryAtMs, notBeforeMs), isTry: true };
   const tryAtMs = tickAtMs(schedule, Math.max(schedule.lastTick + 1, firstTickFrom(schedule, notBeforeMs)));
@@ -31,8 +31,8 @@ export function nextPoll(schedule: PollSchedule, notBeforeMs = 0): DuePoll {
 }
 
 /**
- * The schedule after a read. It replaces early reads that became due meanwhile. Tries that became due
- * during a slow try or a worker outage are skipped: the next one keeps its place in the interval.
+ * Returns the schedule after a read. The read replaces early reads that became due meanwhile. Tries that became due
+ * during a slow try or a worker outage are skipped: the next try keeps its place in the interval.
  */
 export function afterPoll(schedule: PollSchedule, endedMs: number, wasTry: boolean): PollSchedule {
   const earlyAtMs = schedule.earlyAtMs.filter((ms) => ms > endedMs);
@@ -41,18 +41,21 @@ export function afterPoll(schedule: PollSchedule, endedMs: number, wasTry: boole
   return { ...schedule, earlyAtMs, lastTick, heldTryAtMs: null };
 }
 
-/** The schedule after a read that a rate limit held back: it is made again at `againMs`, and stays what it was. */
+/**
+ * Returns the schedule after a read that a rate limit held back. The read is repeated at `againMs`, and a try stays a
+ * try.
+ */
 export function afterHeldPoll(schedule: PollSchedule, endedMs: number, wasTry: boolean, againMs: number): PollSchedule {
   if (wasTry) return { ...schedule, heldTryAtMs: againMs };
   return withExtraPoll(afterPoll(schedule, endedMs, false), againMs);
 }
 
-/** One more read, which uses up no try. */
+/** Adds a read that uses up no try. */
 export function withExtraPoll(schedule: PollSchedule, atMs: number): PollSchedule {
   return { ...schedule, earlyAtMs: [...schedule.earlyAtMs, atMs].sort((a, b) => a - b) };
 }
 
-/** The schedule as if every read up to now had been made. */
+/** Returns the schedule as if every read up to now had been made. */
 export function skipTo(schedule: PollSchedule, nowMs: number): PollSchedule {
   return {
     ...schedule,
@@ -64,22 +67,21 @@ export function skipTo(schedule: PollSchedule, nowMs: number): PollSchedule {
 
 const tickAtMs = ({ originMs, intervalMs }: PollSchedule, tick: number): number => originMs + tick * intervalMs;
 
-/** How many tries were due up to this time. */
+/** Counts the tries that were due up to this time. */
 const ticksUntil = ({ originMs, intervalMs }: PollSchedule, ms: number): number =>
   Math.floor((ms - originMs) / intervalMs);
 
-/** The first try that is due at this time or later. */
+/** Finds the first try that is due at this time or later. */
 const firstTickFrom = ({ originMs, intervalMs }: PollSchedule, ms: number): number =>
   Math.ceil((ms - originMs) / intervalMs);
-
-/* Spreads the polls of runs that start together. Pure. */
 
 /** The largest part of an interval by which tries are delayed. */
 const MAX_PART = 1 / 5;
 
 /**
- * The part of its interval by which a run delays every try. A run that a rollout or schedule started gets a drawn one; a
- * single run keeps its beat.
+ * Draws the part of the interval by which a run delays every try. Runs of rollouts and schedules delay their tries; a
+ * single run does not.
+ *
  * @param random from 0 up to 1
  */
 export function drawJitter(startsWithOthers: boolean, random: () => number): number {

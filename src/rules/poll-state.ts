@@ -1,4 +1,7 @@
-/** What a poll loop knows between two reads, and what a read changes. Pure: times are milliseconds since 1970. */
+/**
+ * Computes what a poll loop knows between two reads, and how a read changes it. Pure: times are milliseconds since
+ * 1970.
+ */
 import type { ReadFailure, ReadResult, DeploymentIds } from '../contract/activities.ts';
 import type { PollSchedule, PollState, PooledProgress } from '../contract/polling.ts';
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
@@ -16,11 +19,10 @@ import {
 } from './read-failures.ts';
 import { definedFields } from '../contract/plain-object.ts';
 
-/** What a loop is to do. */
 export interface PollPlan {
   schedule: PollSchedule;
   tries: number;
-  /** `no deployment yet` is an answer. */
+  /** True if `no deployment yet` is an answer. */
   notFoundAnswers?: boolean;
 }
 
@@ -35,11 +37,11 @@ export const nextRead = ({ schedule, notBeforeMs }: PollState): DuePoll => nextP
 interface ReadAt {
   /** When the answer came. */
   nowMs: number;
-  /** Whether the read was due as a try. */
+  /** True if the read was due as a try. */
   isTry: boolean;
 }
 
-/** Whether a read without a status says something of the operation. */
+/** True if a read without a status says something about the operation. */
 export const answers = ({ notFoundAnswers }: Pick<PollPlan, 'notFoundAnswers'>, read: ReadFailure): boolean =>
   notFoundAnswers === true && isNotDeployed(read);
 
@@ -71,8 +73,8 @@ export function afterRead(
 }
 
 /**
- * The loop goes on with the time and the tries that it had left. If the time ran out before it parked, it gets time for the
- * reads that prove that a site was never deployed. @param parkedMs how long it was parked
+ * Continues the loop with the time and the tries that were left. If the time ran out before the loop parked, it gets
+ * time for the reads that prove that a site was never deployed. @param parkedMs how long it was parked
  */
 export function resumeAfterOutage(before: PollState, nowMs: number, parkedMs: number): PollState {
   const schedule = skipTo(before.schedule, nowMs);
@@ -89,11 +91,12 @@ export function resumeAfterOutage(before: PollState, nowMs: number, parkedMs: nu
 }
 
 /*
- * What a pooled wait does with a read. It keeps those that decide nothing: the status is in progress, or the read failed
- * and is to be made again. The first other one belongs to the workflow. Pure: times are milliseconds since 1970.
+ * Decides what a pooled wait does with a read. It keeps reads that decide nothing: the status is in progress, or the
+ * read failed and is to be repeated. The first other read belongs to the workflow. Pure: times are milliseconds since
+ * 1970.
  */
 
-/** @param ids those of the last answer */
+/** @param ids of the last answer */
 export const beginPooled = (state: PollState, lastStatus: string | null, ids?: DeploymentIds): PooledProgress => ({
   state,
   polls: 0,
@@ -113,15 +116,17 @@ export function absorb(tries: number, before: PooledProgress, read: ReadResult, 
   return { ...before, state, polls: before.polls + 1, lastStatus: read.status, lastReadAt, isLeftToOthers: false };
 }
 
-/** Answers of one service have their fields in one order. If not, the workflow decides. */
+/** Compares the order of the fields, too. If a service changes the order, the workflow decides. */
 const isSameText = (one: DeploymentIds = {}, other: DeploymentIds = {}): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether another worker is to make the read before it counts. */
+/** True if another worker is to repeat the read before it counts. */
 export const isForOthers = (before: PooledProgress, read: ReadResult): boolean =>
   !read.ok && read.ofThisWorker === true && !before.isLeftToOthers;
 
-/** As if every read that was due by now had been answered: for a wait whose worker cannot be asked. */
+/**
+ * Returns the progress as if every read that was due by now had been answered, for a wait whose worker cannot be asked.
+ */
 export function assumeMade({ state, ...before }: PooledProgress, tries: number, nowMs: number): PooledProgress {
   let { polls } = before;
   let [schedule, made] = [state.schedule, state.made];

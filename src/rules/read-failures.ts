@@ -13,7 +13,7 @@ export interface GivenUp {
   message: string;
 }
 
-/** The end of an operation's whole time. After it, a failed read is not retried. */
+/** Returns the end of an operation's whole time. After it, a failed read is not retried. */
 export function wholeTimeEndsMs(originMs: number, intervalMs: number, tries: number): number {
   return originMs + Math.max((tries + 2) * intervalMs, TIMING.poll.minWholeMs);
 }
@@ -21,8 +21,8 @@ export function wholeTimeEndsMs(originMs: number, intervalMs: number, tries: num
 export const isUnauthorized = (read: ReadFailure): boolean => read.httpStatus === 401 || read.httpStatus === 403;
 
 /**
- * When a read that was not answered because of a rate limit may be made again; null for any other read. The service asks
- * to wait, or the worker keeps the ceiling: neither says anything about the operation.
+ * Returns when a read that was held back because of a rate limit may be repeated. Null for any other read. The service
+ * asks to wait, or the worker keeps the ceiling; neither says anything about the operation.
  */
 export function heldBackUntilMs(read: ReadResult, nowMs: number): number | null {
   if (read.ok) return null;
@@ -30,7 +30,7 @@ export function heldBackUntilMs(read: ReadResult, nowMs: number): number | null 
   const isHeldBack = kind === 'held_back' || httpStatus === 429 || (httpStatus === 503 && retryAfterMs !== null);
   if (!isHeldBack) return null;
   const { defaultHoldMs, leastPauseMs } = TIMING.pace;
-  // The worker itself knows the turn of a read that it keeps.
+  // The worker itself knows the turn of a read that it held back.
   return nowMs + Math.max(retryAfterMs ?? defaultHoldMs, kind === 'held_back' ? 0 : leastPauseMs);
 }
 
@@ -42,7 +42,7 @@ export function afterFailedRead(before: FailedReads, read: ReadFailure, nowMs: n
   };
 }
 
-/** Whether to give up on reading. @param nextAtMs when the next read would be made */
+/** Decides whether to give up on reading. @param nextAtMs when the next read would be made */
 export function givenUp(
   failed: FailedReads,
   read: ReadFailure,

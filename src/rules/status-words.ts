@@ -1,4 +1,4 @@
-/** What a status word means. The interface shows two final words; any other word means in progress. Pure. */
+/** Decides what a status word means. The interface shows two final words; any other word means in progress. Pure. */
 import type { FinalWords, ReadAnswer, ReadResult, StatusState } from '../contract/activities.ts';
 
 /**
@@ -13,8 +13,6 @@ export function stateOfStatus(more: FinalWords, status: string): StatusState {
 
 export const withMeaning = (words: FinalWords, answer: ReadAnswer): ReadResult =>
   answer.ok ? { ...answer, state: stateOfStatus(words, answer.status) } : answer;
-
-/* Compares status words of the service. Pure. */
 
 /** Two status words are the same if they differ only in case or surrounding spaces. */
 export const normalizeStatus = (word: string): string => word.trim().toLowerCase();

@@ -1,6 +1,6 @@
 /**
  * Decides what follows a POST. A POST is not idempotent, so it is sent again only if it certainly had no effect. After
- * an ambiguous one, no result may claim that nothing was started. Pure: times are milliseconds since 1970.
+ * an ambiguous POST, no result may claim that nothing was started. Pure: times are milliseconds since 1970.
  */
 import { MAYBE_RESTORED } from '../contract/service-identity.ts';
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
@@ -18,18 +18,18 @@ export type TriggerResult<A> =
   | { kind: 'no_effect'; message: string; retryAfterMs: number | null }
   /** 409 or 423: another operation is in progress. */
   | { kind: 'conflict'; message: string; retryAfterMs: number | null }
-  /** Certainly without effect: no worker took it that can reach the service. */
+  /** Certainly without effect: no worker that can reach the service took the POST. */
   | { kind: 'not_taken'; message: string }
-  /** Certainly without effect: the reads that it rests on were too long ago. */
+  /** Certainly without effect: the reads that the POST relies on were too long ago. */
   | { kind: 'stale'; message: string }
-  /** Certainly without effect: the worker keeps a pause of the service, or the ceiling. */
+  /** Certainly without effect: the worker keeps a pause that the service asked for, or the ceiling. */
   | { kind: 'held_back'; message: string; retryAfterMs: number | null }
   /** Not sent, because a permit of the worker forbids it now. */
   | { kind: 'frozen' | 'unapproved'; type: 'Frozen' | 'Refused' | 'ApprovalExpired'; message: string }
   /** 401 or 403, certainly without effect: another worker may have a valid token. */
   | { kind: 'unauthorized'; message: string }
   | { kind: 'refused'; message: string }
-  /** Not sent, but an earlier execution of the same operation may have sent it, or one before a restore. */
+  /** Not sent, but an earlier execution of the same operation may have sent it, or one from before a restore. */
   | { kind: 'reset'; message: string }
   | { kind: 'ambiguous'; message: string };
 
@@ -74,7 +74,7 @@ export interface TriggerCounts {
   ambiguous: number;
   unauthorized: number;
   unsent: number;
-  /** Why the last one that a worker took was not accepted. */
+  /** Why the last POST that a worker took was not accepted. */
   reason: string | null;
   /** When the first POST ended. The budget for sending again starts there. */
   firstMs: number | null;
@@ -98,7 +98,7 @@ export type TriggerStep =
 
 export interface TriggerBudget {
   intervalMs: number;
-  /** How long after the first POST ended another one may be sent. */
+  /** How long after the first POST ended another POST may be sent. */
   resendMs: number;
   /** Until when to wait for another operation to end. */
   busyEndsMs: number;
@@ -107,8 +107,9 @@ export interface TriggerBudget {
 }
 
 /**
- * A request that was not sent is certainly without effect only if no long time has passed. After hours, Temporal's
- * database may have been restored to a moment before a request that was sent: history looks the same after an outage.
+ * A request that was not sent counts as certainly without effect only for a limited time. After hours, Temporal's
+ * database may have been restored to a moment before a request that was sent. The history then looks the same as after
+ * an outage.
  */
 export function whileCertain<R extends WithoutEffect>(
   result: R,
@@ -133,7 +134,7 @@ export function countTrigger(counts: TriggerCounts, result: TriggerResult<unknow
 
 type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' | 'frozen' | 'unapproved' };
 
-/** No worker took it, or the worker kept it back, so it counts as no attempt. */
+/** True if no worker took the request, or if the worker kept it back. Such a request counts as no attempt. */
 export const isUnsent = (result: TriggerResult<unknown>): result is Unsent =>
   ['not_taken', 'stale', 'held_back', 'frozen', 'unapproved'].includes(result.kind);
 
@@ -147,7 +148,7 @@ type WithoutEffect = Unsent | (TriggerResult<never> & { kind: 'no_effect' });
 export const isWithoutEffect = (result: TriggerResult<unknown>): result is WithoutEffect =>
   isUnsent(result) || result.kind === 'no_effect';
 
-/** What the request did at the service. */
+/** Returns what the request did at the service. */
 export function effectOf({ kind }: TriggerResult<unknown>): TriggerEffect {
   switch (kind) {
     case 'accepted':
@@ -180,7 +181,7 @@ export function afterTrigger(
   if (result.kind === 'stale' && counts.ambiguous > 0) return nothingStarted(counts, 'OutcomeUnknown', result.message);
   if (isUnsent(result) || result.kind === 'unauthorized') return afterUnfitWorker(result, counts, budget, nowMs);
   if (counts.ambiguous > 0) {
-    // The operation in progress may be ours, and another request could start a second one: look for a trace first.
+    // The operation in progress may be ours, and another request could start a second one. Look for a trace first.
     const notBeforeMs = nowMs + (result.retryAfterMs ?? 0);
     const late = result.retryAfterMs !== null && notBeforeMs > (counts.firstMs ?? nowMs) + budget.resendMs;
     const spent = late || counts.noEffect + counts.conflicts >= MAX_NO_EFFECT;
@@ -202,7 +203,7 @@ export function afterTrigger(
 
 type Unfit = Unsent | (TriggerResult<never> & { kind: 'unauthorized' });
 
-/** The request was never judged: only time ends this, or a second worker that is refused. */
+/** The service never judged the request, so only time ends this, or the refusal of a second worker. */
 function afterUnfitWorker(result: Unfit, counts: TriggerCounts, budget: TriggerBudget, nowMs: number): TriggerStep {
   const { resendMs } = budget;
   const { kind, message } = result;
@@ -217,8 +218,8 @@ function afterUnfitWorker(result: Unfit, counts: TriggerCounts, budget: TriggerB
 }
 
 /**
- * The pause doubles while the request stays unsent: each attempt costs events, and a service may be down for hours. It
- * ends with the time that is left, if that allows another attempt.
+ * The pause doubles while the request stays unsent, because each attempt costs events and a service may be down for
+ * hours. The last pause shrinks to the time that is left, if that allows another attempt.
  */
 function sendAgainMs(
   result: Unfit,
@@ -255,12 +256,16 @@ export interface ReadCoverage {
 
 export const startReadCoverage = (postMs: number): ReadCoverage => ({ postMs, lastReadMs: null, longestGapMs: 0 });
 
-/** When a read was answered, or earlier: Temporal may have been away since, and what it showed may be over. */
+/**
+ * Returns when a read was answered, or earlier. Temporal may have been away since, and what the read showed may be
+ * outdated.
+ */
 export const answeredMs = (read: ReadResult, nowMs: number): number => Math.min(read.answeredMs ?? nowMs, nowMs);
 
 /**
- * Call it for answered reads only: a failed one shows nothing. @param readMs when it was answered, or earlier
- * @param nowMs when it was answered, or later: a gap must not seem shorter than it was
+ * Call this only for answered reads, because a failed read shows nothing. @param readMs when the read was answered, or
+ * earlier
+ * @param nowMs when the read was answered, or later, so that a gap never seems shorter than it was
  */
 export function recordRead(coverage: ReadCoverage, readMs: number, nowMs = readMs): ReadCoverage {
   const gapMs = coverage.lastReadMs === null ? 0 : nowMs - coverage.lastReadMs;
@@ -270,7 +275,7 @@ export function recordRead(coverage: ReadCoverage, readMs: number, nowMs = readM
   return { ...coverage, lastReadMs: readMs, longestGapMs: Math.max(coverage.longestGapMs, gapMs) };
 }
 
-/** Nothing was read while the service was down, however short that was. */
+/** Nothing was read while the service was down, however short the outage was. */
 export const recordOutage = (coverage: ReadCoverage): ReadCoverage => ({ ...coverage, longestGapMs: Infinity });
 
 /** True if a read followed the POST within five seconds, and no gap since was over the interval plus five seconds. */

@@ -7,24 +7,25 @@ import type { DeploymentIds, ReadResult } from '../contract/activities.ts';
 import { normalizeStatus } from './status-words.ts';
 
 /*
- * Tells by ids whether an answer of the latest-deployment endpoint can be about our deployment. The bodies are not
- * documented, and a field that looks like an id may be that of a site or job, so ids are compared field by field. Pure.
+ * Compares ids to tell whether an answer of the latest-deployment endpoint can be about our deployment. The bodies are
+ * not documented, and a field that looks like an id may be that of a site or job, so ids are compared field by field.
+ * Pure.
  */
 
 /** What is known before the first read. */
 interface KnownIds {
   baseline: DeploymentIds;
-  /** Those in the trigger's answer. */
+  /** The ids in the trigger's answer. */
   trigger: DeploymentIds;
-  /** The ids of the target and its server. They mark no deployment. */
+  /** The ids of the target and its server. They identify no deployment. */
   others: readonly string[];
 }
 
 /** What reads have shown since the trigger. */
 interface SeenIds {
-  /** Our id, by the fields of the latest answer that show it. Empty while it is unknown. */
+  /** Our id, by the fields of the latest answer that show it. Empty while our id is unknown. */
   own: DeploymentIds;
-  /** Whether that is the trigger's, which then stays ours. */
+  /** True if `own` is the trigger's id, which then stays ours. */
   isTriggers: boolean;
   /** The fields that have shown another id than in the baseline, so they are no constants. */
   moved: readonly string[];
@@ -33,9 +34,9 @@ interface SeenIds {
 const NO_IDS_SEEN: SeenIds = { own: {}, isTriggers: false, moved: [] };
 
 /**
- * What the ids of an answer say. `open`: it may be about our deployment. `kept`: it may be, and a field keeps the
- * baseline's id, as a constant or a replica that lags. `third`: it may be, if the trigger's id is not a deployment's.
- * `before`: it shows the baseline's id, and `another`: another one than ours.
+ * What the ids of an answer say. `open`: it may be about our deployment. `kept`: it may be, although a field keeps the
+ * baseline's id, as a constant or a lagging replica would. `third`: it may be, if the trigger's id is not that of a
+ * deployment. `before`: it shows the baseline's id. `another`: it shows another id than ours.
  */
 type Standing = 'open' | 'kept' | 'third' | 'before' | 'another';
 
@@ -71,13 +72,13 @@ function standingOf(known: KnownIds, seen: SeenIds, answer: IdAnswer, hasLeft: b
   return awaitsTriggers && !answer.isInProgress && !isEmpty(ids) ? 'third' : 'open';
 }
 
-/** The ids that the trigger's answer shares with this one, and that the baseline lacked. In any field. */
+/** Returns the ids that this answer shares with the trigger's answer and that the baseline lacked, in any field. */
 function triggerIdsIn(known: KnownIds, answer: Pick<IdAnswer, 'ids'>): DeploymentIds {
   const triggered = newTriggerIds(known);
   return only(idsIn(known, answer), (id) => triggered.includes(id));
 }
 
-/** The ids in the answer that the baseline lacked. */
+/** Returns the ids in the answer that the baseline lacked. */
 function freshIdsIn(known: KnownIds, answer: Pick<IdAnswer, 'ids'>): DeploymentIds {
   const old = Object.values(known.baseline);
   return only(idsIn(known, answer), (id) => !old.includes(id));
@@ -98,15 +99,15 @@ const only = (ids: DeploymentIds, isMeant: (id: string) => boolean): DeploymentI
 
 export type StatusReading = Extract<ReadResult, { ok: true }>;
 
-/** What the page of the site shows that it did not show before the trigger: the expected commit, or another one. */
+/** What the page of the site shows that it did not show before the trigger: the expected commit, or another commit. */
 export type CommitEvidence = 'identity' | 'changed';
 
 const SETTLED_READS = 4;
 
 export interface VerdictContext {
-  /** The status just before the trigger; null if the site had never been deployed. */
+  /** The status just before the trigger. Null if the site had never been deployed. */
   baseline: StatusReading | null;
-  /** Whether the trigger is known to be accepted. Until then, no status counts as settled. */
+  /** True if the trigger is known to be accepted. Until then, no status counts as settled. */
   accepted: boolean;
   /** The ids in the trigger's answer. */
   triggerIds: DeploymentIds;
@@ -119,22 +120,25 @@ export interface VerdictContext {
 /** What reads have shown since the trigger. */
 export interface Observations {
   ids: SeenIds;
-  /** Of the last read. */
+  /** The standing of the last read. */
   standing: Standing;
-  /** Whether a read that may be about ours was in progress. */
+  /** True if a read that may be about our deployment was in progress. */
   inProgress: boolean;
-  /** The status left its final word while a field kept the baseline's id. Null: it did not, or that field moved since. */
+  /**
+   * Set if the status left its final word while a field kept the baseline's id. Null if it did not, or if that field
+   * has changed since.
+   */
   kept: { inProgress: boolean } | null;
   row: Row;
 }
 
-/** Reads in a row that returned one final word. */
+/** Reads in a row that returned the same final word. */
 interface Row {
-  /** Normalized; null before the first one. */
+  /** The normalized word. Null before the first read. */
   word: string | null;
-  /** Hinted reads do not count. */
+  /** How many reads. Hinted reads do not count. */
   reads: number;
-  /** Null: the next read begins it. */
+  /** Null if the next read begins the row. */
   sinceMs: number | null;
 }
 
@@ -148,7 +152,7 @@ export const NO_OBSERVATIONS: Observations = {
   row: BROKEN_ROW,
 };
 
-/** Only reads after the acceptance, and after an outage, count towards the settle time. */
+/** Only reads after the acceptance and after an outage count towards the settle time. */
 export const startRow = (seen: Observations, nowMs: number): Observations => ({
   ...seen,
   row: { ...BROKEN_ROW, sinceMs: nowMs },
@@ -193,7 +197,7 @@ function longerRow({ word, reads, sinceMs }: Row, { status }: StatusReading, own
   return { word: now, reads: reads + added, sinceMs: sinceMs ?? nowMs };
 }
 
-/** Whether an answer is about another deployment: neither an end nor a trace of ours. */
+/** True if an answer is about another deployment, so that it is neither an end nor a trace of ours. */
 export const contradicts = (standing: Standing): boolean => standing === 'before' || standing === 'another';
 
 /**
@@ -214,7 +218,9 @@ export function decideVerdict(
   return context.accepted && rowIsOld(context, seen, nowMs) ? { kind: 'unproven', evidence } : null;
 }
 
-/** The strongest evidence of the status and its ids that this final status belongs to our deployment, or null. */
+/**
+ * Returns the strongest evidence in the status and its ids that this final status belongs to our deployment, or null.
+ */
 function evidenceFor(
   context: VerdictContext,
   seen: Observations,
@@ -235,8 +241,8 @@ function evidenceFor(
 }
 
 /**
- * A page proves that our code is live, and not that a status is about our deployment: it decides nothing. It says more of
- * a status that decides, unless that is the `failed` of before.
+ * A page proves that our code is live, but not that a status is about our deployment. So the page decides nothing. It
+ * gives stronger evidence to a status that decides anyway, unless that status is the `failed` of before.
  */
 export function labelledBySite(
   ofStatus: Evidence,
@@ -247,7 +253,7 @@ export function labelledBySite(
   return isEnough(ofStatus, shown) ? ofStatus : shown;
 }
 
-/** The strongest evidence so far, whether it decides or not. */
+/** Returns the strongest evidence so far, whether or not it decides. */
 export function strongestEvidence(
   context: VerdictContext,
   seen: Observations,
@@ -260,15 +266,15 @@ export function strongestEvidence(
   return seen.inProgress || seen.kept?.inProgress === true ? 'transition' : null;
 }
 
-/** A reading that shows that a deployment began after the baseline, and by what. */
+/** A reading that shows that a deployment began after the baseline, and how it shows this. */
 export interface Trace {
   reading: StatusReading;
   by: 'transition' | 'changed';
 }
 
 /**
- * Used to reconcile an ambiguous trigger. An id that the baseline lacked is a trace also beside one that stays: whether its
- * end can be told is another question, and no second request may follow.
+ * Finds a trace, to reconcile an ambiguous trigger. An id that the baseline lacked is a trace, even beside an id that
+ * stays: whether the end of that deployment can be told is another question, and no second request may follow.
  *
  * @param seen observations that include this reading
  */

@@ -5,10 +5,10 @@ import type { RunWork } from '../features/superseding/shapes.ts';
 import { RUN_TYPES } from '../contract/names.ts';
 import { checkTarget, validateId } from '../request/validate-id.ts';
 
-/** A message with a full queue stays far below Temporal's limit of 2 MB. Later waiters rely on their own look. */
+/** Keeps a message with a full queue far below Temporal's limit of 2 MB. Later waiters rely on their own look. */
 export const MAX_WAITERS = 1_000;
 
-/** Merges two queues: each run once, the earliest first. */
+/** Merges two queues. Each run appears once, the earliest first. */
 export function joinQueue(queue: readonly Waiter[], newcomers: readonly Waiter[]): Waiter[] {
   const byRun = new Map<string, Waiter>();
   for (const waiter of [...queue, ...newcomers]) {
@@ -20,7 +20,7 @@ export function joinQueue(queue: readonly Waiter[], newcomers: readonly Waiter[]
     .slice(0, MAX_WAITERS);
 }
 
-/** A worker of an earlier version leaves it out. */
+/** A worker of an earlier version leaves the work out. */
 function withWork(waiter: Waiter, known: Waiter | undefined): Waiter {
   const work = waiter.work ?? known?.work;
   return work === undefined ? waiter : { ...waiter, work };
@@ -31,8 +31,8 @@ function compare(a: string, b: string): number {
 }
 
 /**
- * The waiters in a message. Anyone can send a signal from the UI. Temporal rejects the whole workflow task that signals
- * a run with an invalid id, and the task repeats forever, so anything that is not a waiter is dropped.
+ * Reads the waiters in a message. Anyone can send a signal from the UI. Temporal rejects the whole workflow task that
+ * signals a run with an invalid id, and the task repeats forever, so anything that is not a waiter is dropped.
  */
 export function waitersIn(message: unknown): Waiter[] {
   const waiters = isRecord(message) ? message.waiters : null;
@@ -43,7 +43,7 @@ export function waitersIn(message: unknown): Waiter[] {
   }));
 }
 
-/** The release in a message, which may come from the UI. */
+/** Reads the release in a message, which may come from the UI. */
 export function releaseIn(message: unknown): LockReleased {
   const { lockId, backup } = isRecord(message) ? message : {};
   return {
