@@ -28,9 +28,11 @@ export function createAnnouncer(lifetime: Lifetime, send: (event: SandboxEvent) 
   };
 }
 
-/* Webhook bodies of the sandbox, with made-up words: the service's own are not documented. Pure, except for the clock. */
+/*
+ * Webhook bodies of the sandbox, with invented words, because the service does not document its own. Pure, except for
+ * the clock.
+ */
 
-/** The body of a webhook. */
 export interface SandboxEvent {
   type: string;
   /** When it happened, not when it was sent. */

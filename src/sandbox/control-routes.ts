@@ -1,4 +1,7 @@
-/** Routes under /sandbox that let other processes control it: scripts, faults, other users, webhooks, journal. No token. */
+/**
+ * Routes under /sandbox with which other processes control it: scripts, faults, other users, webhooks, journal. They
+ * need no token.
+ */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { NothingBegun, type Controls } from './controls.ts';
@@ -42,8 +45,6 @@ export function controlRoutes(app: FastifyInstance, controls: Controls): void {
   app.get('/sandbox/journal', async () => controls.journal);
 }
 
-/* What each control of the sandbox takes. */
-
 const target = z.union([
   z.strictObject({ site: z.string() }),
   z.strictObject({ app: z.string() }),
@@ -86,7 +87,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Each key that a control knows, as in `{target: {site} or {app}, scripts: [{durationMs?}]}`. */
+/** Describes each key that a control knows, as in `{target: {site} or {app}, scripts: [{durationMs?}]}`. */
 export const formOf = (name: ControlName): string => textOf(z.toJSONSchema(CONTROL_BODIES[name]));
 
 type Form = z.core.JSONSchema.BaseSchema;

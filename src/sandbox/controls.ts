@@ -16,7 +16,7 @@ interface Alert {
 
 export interface Controls {
   readonly journal: readonly JournalEntry[];
-  /** Sets one script for each of the next operations on a target. The last script is kept for all later ones. */
+  /** Sets one script for each of the next operations on a target. The last script stays for all later operations. */
   script(target: ResourceRef, ...scripts: ScriptPart[]): void;
   /** From now on, answers about this site or app have these ids, and come from these replicas. */
   answer(target: ResourceRef, how: Answers): void;
@@ -28,7 +28,7 @@ export interface Controls {
   remove(target: ResourceRef): void;
   /** Queues faults for the next requests, in this order. */
   fault(...faults: Fault[]): void;
-  /** From now on, accepts only this token. */
+  /** From now on, the sandbox accepts only this token. */
   setToken(token: string): void;
   /** Answers 429 above this many requests per second; null removes the limit. */
   limit(perSecond: number | null): void;
@@ -79,8 +79,6 @@ function resourceOf(target: ResourceRef): Resource {
   if ('site' in target) return { type: 'site', id: target.site };
   return 'app' in target ? { type: 'app', id: target.app } : { type: 'server', id: target.server };
 }
-
-/* Another user deploys a target, or backs it up. */
 
 export function actFromOutside(state: State, resource: Resource): void {
   const { id, kind, on } = state.begin(resource, 'outside');

@@ -19,7 +19,7 @@ export interface Delivery extends Message {
 export interface SandboxDeliveries {
   readonly list: readonly Delivery[];
   readonly faults: FaultQueue<DeliveryFault>;
-  /** Subscribing a URL again replaces its settings, also after it answered 410. */
+  /** Replaces the settings of a URL that is subscribed again, even after it answered 410. */
   subscribe(subscription: Subscription): void;
   send(event: SandboxEvent): void;
 }
@@ -30,7 +30,7 @@ export function createDeliveries(lifetime: Lifetime): SandboxDeliveries {
   const endpoints = new Map<string, Endpoint>();
   const deferred = new Map<Endpoint, Delivery[]>();
 
-  /** @returns the least pause before the next attempt; null if there is nothing left to do */
+  /** @returns the shortest pause before the next attempt; null if there is nothing left to do */
   async function tryOnce(endpoint: Endpoint, delivery: Delivery): Promise<number | null> {
     if (endpoint.gone) return null;
     const { retryAfterMs, ...made } = await attempt(endpoint, delivery, lifetime);
@@ -97,9 +97,9 @@ interface Message {
 
 interface Attempt {
   at: string;
-  /** The HTTP status; null if no response arrived. */
+  /** The HTTP status. Null if no response arrived. */
   answered: number | null;
-  /** Why it failed; null if it succeeded. */
+  /** Why the attempt failed. Null if it succeeded. */
   wrong: string | null;
 }
 

@@ -23,7 +23,7 @@ const sendingSchema = z.discriminatedUnion('kind', [
 
 /** An event sent to two endpoints counts as two deliveries. */
 export const deliveryFaultSchema = z.strictObject({
-  /** Type of the event; default: any. */
+  /** Type of the event. Default: any. */
   type: z.string().optional(),
   ...turnFields,
   sending: sendingSchema,

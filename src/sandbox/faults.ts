@@ -4,9 +4,9 @@ import { z } from 'zod';
 /* A queue of faults for later requests or deliveries. The oldest match is used first. */
 
 export const turnFields = {
-  /** How many matching ones succeed first. */
+  /** How many matches succeed first. */
   skip: z.number().int().min(0).optional(),
-  /** How many fail; default 1. */
+  /** How many matches fail. Default: 1. */
   times: z.number().int().min(1).optional(),
 };
 
@@ -65,11 +65,11 @@ const answerSchema = z.discriminatedUnion('kind', [
 export const faultSchema = z.strictObject({
   /** Default: every route. */
   route: z.enum(ROUTES).optional(),
-  /** Id of the site, app, server or backup in the path; default: any. */
+  /** Id of the site, app, server or backup in the path. Default: any. */
   target: z.string().optional(),
   ...turnFields,
   answer: answerSchema,
-  /** Whether a POST still takes effect; with a true answer it always does. */
+  /** Whether a POST still takes effect. With a true answer it always does. */
   effect: z.boolean().optional(),
   /** Delays the answer, but not the effect. */
   delayMs: z.number().int().min(0).optional(),

@@ -26,8 +26,6 @@ export function serviceRoutes(app: FastifyInstance, state: State): void {
   );
 }
 
-/* Sends a reply. */
-
 async function sendReply(reply: FastifyReply, { delayMs, answer }: Reply): Promise<unknown> {
   if (delayMs > 0) await sleep(delayMs);
   if (typeof answer === 'object') {
@@ -43,9 +41,9 @@ async function sendReply(reply: FastifyReply, { delayMs, answer }: Reply): Promi
   return reply;
 }
 
-/* What visitors of a site get: a page that shows the commit of the last deployment that completed. */
+/* Visitors of a site get a page that shows the commit of the last completed deployment. */
 
-/** Any path below it. */
+/** Any path below the site. */
 const SITE_PAGES = '/sites/:id/*';
 
 export function visit(state: State, id: string, path: string): Reply {

@@ -1,19 +1,19 @@
-/** How an operation at the sandbox goes: its duration, its status words and its end. Pure. */
+/** How an operation at the sandbox proceeds: its duration, its status words and its end. Pure. */
 import { z } from 'zod';
 
 export const scriptSchema = z.strictObject({
   durationMs: z.number().int().min(0).optional(),
-  /** Status words while in progress; each is shown for an equal part of the time. */
+  /** Status words while the operation is in progress. Each is shown for an equal part of the time. */
   words: z.array(z.string().min(1)).min(1).optional(),
-  /** Final status word; with `never` it stays in progress. */
+  /** The final status word. With `never`, the operation stays in progress. */
   ends: z.string().min(1).optional(),
-  /** How long the latest-deployment endpoint does not show it yet. */
+  /** How long the latest-deployment endpoint does not show the deployment yet. */
   lagMs: z.number().int().min(0).optional(),
-  /** The commit that the site shows once the deployment is completed. Default: one of its own. */
+  /** The commit that the site shows once the deployment is completed. Default: a commit of its own. */
   commit: z.string().min(1).optional(),
-  /** How long the site still shows the commit before. */
+  /** How long the site still shows the previous commit. */
   pageLagMs: z.number().int().min(0).optional(),
-  /** How long before the end the site shows the commit already, also if the deployment then fails. */
+  /** How long before the end the site already shows the commit, even if the deployment then fails. */
   pageLeadMs: z.number().int().min(0).optional(),
 });
 
@@ -24,7 +24,7 @@ export interface Script {
   words: string[];
   ends: string;
   lagMs: number;
-  /** Null: one made from its id. */
+  /** Null for a commit that is made from the id of the deployment. */
   commit: string | null;
   pageLagMs: number;
   pageLeadMs: number;

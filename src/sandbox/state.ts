@@ -21,7 +21,7 @@ export interface JournalEntry {
   by: Actor;
   /** `POST /v1/sites/a1/deploy`, or what an outside actor did. */
   request: string;
-  /** The HTTP status of the answer; null for a fault or an outside actor. */
+  /** The HTTP status of the answer. Null for a fault or an outside actor. */
   answered: number | null;
   authorized: boolean;
   idempotencyKey: string | null;
@@ -33,11 +33,11 @@ export interface JournalEntry {
   shows: string | null;
   /** The kind of fault that was applied. */
   fault: string | null;
-  /** How long the answer asks the caller to wait: 0 if it names no time, null if it does not ask for it. */
+  /** How long the answer asks the caller to wait: 0 if it names no time, null if it does not ask the caller to wait. */
   asksToWaitMs: number | null;
 }
 
-/** Of an entry that says only who did what, and when. */
+/** The other fields of an entry that says only who did what, and when. */
 export const NOTHING_ELSE: Omit<JournalEntry, 'at' | 'by' | 'request'> = {
   answered: null,
   authorized: true,
@@ -61,26 +61,26 @@ export interface State {
   readonly faults: Faults;
   /** The only token accepted now. */
   token: string;
-  /** Requests per second above which the answer is 429; null for no limit. */
+  /** Requests per second above which the answer is 429. Null for no limit. */
   maxPerSecond: number | null;
   /** Counts a request against the limit. */
   isTooMuch(): boolean;
   begin(on: Resource, by: Actor): SandboxOperation;
-  /** As the endpoint shows it: a new deployment may appear late, and a replica may lag. */
+  /** Reads what the endpoint shows: a new deployment may appear late, and a replica may lag. */
   readLatest(on: Resource): Shown | null;
-  /** The ids in the answer to the request that began it. */
+  /** Returns the ids in the answer to the request that began the operation. */
   triggerIds(operation: SandboxOperation): Record<string, string>;
-  /** How later answers about the target are. */
+  /** Sets how later answers about the target look. */
   answer(on: Resource, how: Answers): void;
-  /** From now on, the API does not find it. */
+  /** From now on, the API does not find the resource. */
   remove(on: Resource): void;
   isRemoved(on: Resource): boolean;
   backup(id: string): SandboxOperation | null;
   latest(on: Resource): SandboxOperation | null;
   status(operation: SandboxOperation): string;
-  /** Of the last deployment that completed, as the site shows it; null if there is none. */
+  /** Returns the commit of the last completed deployment, as the site shows it. Null if there is none. */
   deployedCommit(on: Resource): string | null;
-  /** One script for each of the next operations on a resource. The last one is kept for all later ones. */
+  /** Sets one script for each of the next operations on a resource. The last script stays for all later operations. */
   script(on: Resource, scripts: ScriptPart[]): void;
   note(entry: Pick<JournalEntry, 'by' | 'request'> & Partial<JournalEntry>): void;
 }
@@ -176,12 +176,15 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
   };
 }
 
-/* What the answers about deployments show beyond the documented fields, and which replica gives them. Pure. */
+/* Decides what the answers about deployments show beyond the documented fields, and which replica gives them. Pure. */
 
 export interface Answers {
-  /** The fields of the latest answer: the id of its deployment, or one that never changes. */
+  /** The fields of the latest answer, each with the id of its deployment or with an id that never changes. */
   latest?: Partial<Record<'id' | 'uuid', 'own' | 'constant'>>;
-  /** The id in the answer to a request: that of its deployment, of the one before, or of a job that `latest` never shows. */
+  /**
+   * The id in the answer to a request: that of its deployment, of the previous one, or of a job that `latest` never
+   * shows.
+   */
   trigger?: 'own' | 'previous' | 'job';
   /** Every n-th read is answered by a replica that is this far behind. */
   replica?: { every: number; lagMs: number };
@@ -190,7 +193,7 @@ export interface Answers {
 const latestIds = ({ latest = {} }: Answers, id: string): Record<string, string> =>
   Object.fromEntries(Object.entries(latest).map(([field, kind]) => [field, kind === 'own' ? id : 'constant']));
 
-/** @param previous the id of the deployment before; null if there is none */
+/** @param previous the id of the previous deployment; null if there is none */
 function triggerIds({ trigger }: Answers, id: string, previous: string | null): Record<string, string> {
   if (trigger === undefined || (trigger === 'previous' && previous === null)) return {};
   return { id: trigger === 'own' ? id : trigger === 'job' ? `job-${id}` : previous! };

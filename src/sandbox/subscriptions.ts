@@ -26,7 +26,7 @@ export const subscriptionSchema = z.strictObject({
   secret: z.string().refine(isSecret, 'must be whsec_ followed by base64'),
   /** Pauses between attempts. The defaults grow from 5 seconds to a day, three days in all. */
   retryDelaysMs: z.array(z.number().int().min(0)).optional(),
-  /** Timeout of one attempt; default 15,000. */
+  /** Timeout of one attempt. Default: 15,000. */
   timeoutMs: z.number().int().min(1).optional(),
 });
 
@@ -37,7 +37,7 @@ export interface Endpoint {
   webhook: Webhook;
   retryDelaysMs: readonly number[];
   timeoutMs: number;
-  /** True after a 410 answer: it gets no more deliveries. */
+  /** True after a 410 answer. The endpoint then gets no more deliveries. */
   gone: boolean;
 }
 
