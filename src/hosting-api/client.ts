@@ -4,7 +4,6 @@ import { HostingApiError } from './errors.ts';
 import { type Answer, type Exchange, type SendPermit, hideInStatus, holdsToken } from './exchange.ts';
 import { pacedExchange, type PacedOptions } from './pacer.ts';
 
-/** What is deployed. */
 interface DeployTarget {
   kind: 'site' | 'app';
   id: string;
@@ -17,7 +16,7 @@ interface AppPaths {
 }
 
 export interface ClientOptions extends PacedOptions {
-  /** Without them, apps cannot be deployed. */
+  /** Without these paths, apps cannot be deployed. */
   appPaths?: AppPaths | undefined;
   readTimeoutMs: number;
   triggerTimeoutMs: number;
@@ -25,37 +24,37 @@ export interface ClientOptions extends PacedOptions {
 
 export interface ReadOptions {
   signal?: AbortSignal | undefined;
-  /** Time for the whole answer. Default: the client's. */
+  /** The time for the whole answer. Default: the client's. */
   timeoutMs?: number;
 }
 
 export interface TriggerOptions extends ReadOptions {
-  /** The same for every attempt of one step. The service may ignore it. */
+  /** The same key for every attempt of one step. The service may ignore it. */
   idempotencyKey?: string;
   permit?: SendPermit;
 }
 
 export interface OperationStatus {
-  /** As the service wrote it, trimmed. */
+  /** The status as the service wrote it, trimmed. */
   status: string;
-  /** Of a deployment, by the paths of their fields; absent if there are none. */
+  /** The ids in an answer about a deployment, by the paths of their fields. Absent if there are none. */
   ids?: Readonly<Record<string, string>>;
 }
 
-/** Which field has the id of a deployment: its path, or `none`. Absent: fields are found by their names. */
+/** Names the field that has the id of a deployment: its path, or `none`. Absent: fields are found by their names. */
 interface IdField {
   idField?: string | undefined;
 }
 
-/** @throws HostingApiError, from every call */
+/** Every method throws a HostingApiError if it fails. */
 export interface HostingApiClient {
-  /** Whether the paths of apps are known. */
+  /** True if the paths of apps are known. */
   readonly deploysApps: boolean;
   triggerDeployment(target: DeployTarget, options?: TriggerOptions & IdField): Promise<Pick<OperationStatus, 'ids'>>;
   readLatestDeployment(target: DeployTarget, options?: ReadOptions & IdField): Promise<OperationStatus>;
   createBackup(serverId: string, options?: TriggerOptions): Promise<{ backupId: string }>;
   readBackup(backupId: string, options?: ReadOptions): Promise<OperationStatus>;
-  /** The service's clock, in whole seconds; null if it does not report its time. */
+  /** Returns the service's clock, in whole seconds. Null if the service does not report its time. */
   readTime(): Promise<number | null>;
 }
 
@@ -88,7 +87,7 @@ export function createHostingApiClient(options: ClientOptions): HostingApiClient
   };
 }
 
-/** Any answer has the time, whatever its status. */
+/** Every answer has the time, whatever its status. */
 async function readTime(options: ClientOptions): Promise<number | null> {
   try {
     return (await pacedExchange(options, { method: 'GET', path: '/', timeoutMs: options.readTimeoutMs })).dateMs;
@@ -108,7 +107,10 @@ function readCreatedBackup({ body, token }: Answer): { backupId: string } {
   return { backupId };
 }
 
-/** The interface does not show the answer to a trigger, so an empty body is accepted. A body that is not JSON is rejected. */
+/**
+ * The interface does not show the answer to a trigger, so an empty body is accepted. A body that is not JSON is
+ * rejected.
+ */
 function idsOf({ body, token }: Answer, { idField }: IdField): Pick<OperationStatus, 'ids'> {
   const found = body.trim() === '' ? [] : deploymentIds(parseJson(body), idField);
   const ids = found.filter(([, id]) => !holdsToken(id, token));

@@ -6,11 +6,11 @@ export type HostingApiErrorKind =
   /** There was no connection, or it broke. */
   | 'network'
   | 'timeout'
-  /** A 2xx whose body does not match the interface. */
+  /** The service answered with 2xx, but the body does not match the interface. */
   | 'protocol'
   /** The token could not be read. */
   | 'token'
-  /** Not sent now, because the service asked for a pause, or because of the ceiling. */
+  /** Nothing was sent now, because the service asked for a pause, or because of the ceiling. */
   | 'held_back';
 
 export interface HostingApiErrorFacts {
@@ -21,7 +21,7 @@ export interface HostingApiErrorFacts {
   /** False if the request was certainly not sent, because no connection was made. */
   sent: boolean;
   httpStatus?: number;
-  /** Whether the answer had a JSON body. */
+  /** True if the answer had a JSON body. */
   isJson?: boolean;
   retryAfterMs?: number;
   /** The service's clock, from the answer. */
@@ -50,7 +50,7 @@ export class HostingApiError extends Error {
     this.dateMs = facts.dateMs ?? null;
   }
 
-  /** Whether the service asks its callers to wait: 429, or 503 with a time. */
+  /** True if the service asks its callers to wait: 429, or 503 with a time. */
   get asksForPause(): boolean {
     return this.httpStatus === 429 || (this.httpStatus === 503 && this.retryAfterMs !== null);
   }

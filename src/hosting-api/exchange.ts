@@ -1,4 +1,7 @@
-/** One HTTP exchange with the service. Turns every axios error into a HostingApiError: axios errors hold the token. */
+/**
+ * Makes one HTTP exchange with the service. It turns every axios error into a HostingApiError, because axios errors
+ * hold the token.
+ */
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
@@ -14,7 +17,7 @@ export interface HttpOptions {
   baseUrl: string;
   /** Called for every request, so that a rotated token needs no restart. */
   token: () => Promise<string>;
-  /** URL of the proxy for all requests. */
+  /** The URL of the proxy for all requests. */
   proxy?: string;
   /** Sends the requests. Default: over HTTP. */
   send?: Send;
@@ -29,10 +32,10 @@ export interface RequestReport {
   tookMs: number;
 }
 
-/** What came back, whatever its status. */
+/** The answer, whatever its status. */
 export interface RawAnswer {
   status: number;
-  /** Names in lower case. */
+  /** The names are in lower case. */
   headers: Record<string, unknown>;
   body: string;
 }
@@ -58,7 +61,7 @@ export interface Exchange {
 export interface Answer {
   body: string;
   token: string;
-  /** The service's clock; null if it does not report its time. */
+  /** The service's clock. Null if the service does not report its time. */
   dateMs: number | null;
 }
 
@@ -108,7 +111,8 @@ async function sendOverHttp(options: HttpOptions, call: Exchange, token: string)
       responseType: 'text',
       transformResponse: (body: string) => body,
       validateStatus: () => true,
-      // Neither the variables of the environment nor axios' own tunnels, which take a proxy's refusal for an answer.
+      // Use neither the variables of the environment nor axios' own tunnels, which take a proxy's refusal for an
+      // answer.
       proxy: false,
       transport: transportFor(call, connection, options.proxy),
     });
@@ -133,7 +137,7 @@ function transportFor(call: Exchange, connection: { made: boolean }, proxy: stri
       const late = call.permit === undefined ? undefined : setTimeout(giveUp, Math.max(0, call.permit.leftMs()));
       request.once('close', () => clearTimeout(late));
       const onConnected = () => {
-        // The machine may have been suspended meanwhile, and its timers with it. Nothing has been written yet.
+        // The machine, and its timers with it, may have been suspended meanwhile. Nothing has been written yet.
         if (isLate(call)) request.destroy();
         else connection.made = true;
       };
@@ -175,7 +179,7 @@ function answerError(
 ): HostingApiError {
   const text = hideToken(body, token).replace(/\s+/g, ' ').trim();
   const reason = text === '' || text.startsWith('<') ? (http.STATUS_CODES[status] ?? '') : text;
-  // A date in Retry-After is by the service's clock.
+  // A date in Retry-After follows the service's clock.
   const waitMs = retryAfterMs(headers['retry-after'], dateMs ?? Date.now());
   return new HostingApiError({
     kind: 'http',
@@ -190,8 +194,8 @@ function answerError(
 }
 
 /*
- * Connections to the service through a proxy. A request gets its socket only once the tunnel stands and, for https, the
- * service has completed the TLS handshake in it. Whatever fails before that has certainly sent nothing.
+ * Connects to the service through a proxy. A request gets its socket only once the tunnel stands and, for https, the
+ * service has completed the TLS handshake in it. A failure before that has certainly sent nothing.
  */
 
 /** The request itself gives up sooner. */
@@ -200,15 +204,15 @@ const ABANDONED_AFTER_MS = 30_000;
 type Created = (error: Error | null, socket: Socket) => void;
 type Wanted = http.ClientRequestArgs & tls.ConnectionOptions;
 
-/** @param proxy its URL, with a user and password if it needs them */
+/** @param proxy URL of the proxy, with a user and password if it needs them */
 function createTunnels(proxy: string): (secure: boolean) => http.Agent {
   return (secure) => new TunnelAgent(new URL(proxy), secure);
 }
 
 class TunnelAgent extends http.Agent {
-  /** Node compares it with the protocol of each request. */
+  /** Node compares this with the protocol of each request. */
   readonly protocol: string;
-  /** Node takes it for requests whose URL names no port. */
+  /** Node uses this for requests whose URL names no port. */
   readonly defaultPort: number;
   readonly #proxy: URL;
 
@@ -262,17 +266,17 @@ function authorization({ username, password }: URL): Record<string, string> {
 }
 
 /*
- * Takes the token out of what is kept of an answer, because a service may echo its request. Call it after parsing:
- * a short token also occurs in keys, words and ids, and replacing it there would change what the answer means.
+ * Removes the token from what is kept of an answer, because a service may echo its request. Call this after parsing: a
+ * short token also occurs in keys, words and ids, and replacing it there would change what the answer means.
  */
 
-/** Anyone can guess a shorter token, and ordinary words and ids contain it. */
+/** A shorter token can be guessed, and ordinary words and ids contain it. */
 const MIN_SECRET_LENGTH = 8;
 
-/** The final states of the interface. They are no secret, even if the token is such a word. */
+/** The final states of the interface are no secret, even if the token is such a word. */
 const DOCUMENTED_STATUS = /^(completed|failed)$/i;
 
-/** For text that people read. A short token is removed only where it stands alone. */
+/** Use this for text that people read. A short token is removed only where it stands alone. */
 function hideToken(text: string, token: string): string {
   const forms = [...new Set([token, JSON.stringify(token).slice(1, -1)])];
   return forms.reduce(
@@ -296,8 +300,8 @@ export function holdsToken(id: string, token: string): boolean {
 }
 
 /**
- * Milliseconds to wait according to a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), never negative;
- * undefined if the header is missing or invalid.
+ * Returns the milliseconds to wait according to a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), never
+ * a negative number. Undefined if the header is missing or invalid.
  */
 export function retryAfterMs(header: unknown, nowMs: number): number | undefined {
   if (typeof header !== 'string') return undefined;

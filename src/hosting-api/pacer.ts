@@ -1,6 +1,7 @@
 /**
- * Spreads the requests of one worker: none while the service asks for a pause, and none above the worker's share of the
- * ceiling. Triggers go before waiting reads. A request whose turn is too far away must come again, and keeps its place.
+ * Spreads the requests of one worker: it sends none while the service asks for a pause, and no more than the worker's
+ * share of the ceiling. Triggers go before waiting reads. A request whose turn is too far away must come again, and
+ * keeps its place.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HostingApiError } from './errors.ts';
@@ -9,28 +10,28 @@ import { exchange, type Answer, type Exchange, type HttpOptions } from './exchan
 export interface PaceLimits {
   /** The pause if the service names none. */
   defaultHoldMs: number;
-  /** No answer holds the worker longer. */
+  /** The longest pause, whatever the service asks for. */
   maxHoldMs: number;
   /** Reads that a pause held back come again spread over this time. */
   spreadMs: number;
 }
 
 interface PacedRequest {
-  /** The same when it comes again. */
+  /** A request keeps its key when it comes again. */
   key: string;
   isTrigger: boolean;
 }
 
 interface Turn {
   waitMs: number;
-  /** False: it must come again after `waitMs`. */
+  /** False if the request must come again after `waitMs`. */
   granted: boolean;
 }
 
 export interface Pacer {
-  /** Whether the service asks for a pause now. */
+  /** True while the service asks for a pause. */
   readonly isHeld: boolean;
-  /** The worker's share in requests per second; null for no limit. */
+  /** Sets the worker's share in requests per second. Null for no limit. */
   setShare(perSecond: number | null): void;
   /** @param retryAfterMs the pause that the service asks for; null if it names no time */
   hold(retryAfterMs: number | null): void;
@@ -90,9 +91,9 @@ export function createPacer(limits: PaceLimits, clockMs = () => performance.now(
   };
 }
 
-/* An exchange that takes its turn first. A trigger waits only while its permit lasts, a read only briefly. */
+/* An exchange that first takes its turn. A trigger waits only while its permit lasts, and a read only briefly. */
 
-/** What passes while requests wait for their turn. */
+/** Time, as tests replace it. */
 export interface Passage {
   nowMs: () => number;
   /** Rejects if the signal is aborted. */
@@ -111,7 +112,7 @@ const REAL: Passage = {
   sleep: (ms, signal) => sleep(ms, undefined, { signal }),
 };
 
-/** @throws HostingApiError; of kind `held_back` if nothing was sent because its turn is too far away */
+/** @throws HostingApiError; of kind `held_back` if nothing was sent because the turn is too far away */
 export async function pacedExchange(
   { pacer, passage = REAL, ...options }: PacedOptions,
   call: Exchange,

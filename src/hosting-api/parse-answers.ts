@@ -49,9 +49,11 @@ export function parseStatus(body: string): string {
 const ID_FIELD = /^(id|uuid|deploy(ment)?_?id)$/i;
 
 /**
- * The ids in an answer about a deployment, by the paths of their fields. A commit or a time is no id: a push may share it.
- * @param field the path of the only field, or `none`. Default: found by name in the answer itself, and in a `deployment` or
- * `data` object inside it
+ * Returns the ids in an answer about a deployment, by the paths of their fields. A commit or a time is no id, because a
+ * push may share it.
+ *
+ * @param field the path of the only field, or `none`. Default: fields are found by name in the answer itself, and in a
+ * `deployment` or `data` object inside it
  */
 export function deploymentIds(json: unknown, field?: string): [path: string, id: string][] {
   if (!isObject(json) || field === 'none') return [];

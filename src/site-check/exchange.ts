@@ -1,4 +1,4 @@
-/** One GET of a site, or a few with redirects, within one time and size limit. */
+/** Makes one GET of a site, or a few with redirects, within one time and size limit. */
 import http from 'node:http';
 import https from 'node:https';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -11,7 +11,7 @@ const MAX_REDIRECTS = 3;
 
 export interface Page {
   status: number;
-  /** Names in lower case. */
+  /** The names are in lower case. */
   headers: Record<string, string>;
   body: string;
 }
@@ -20,9 +20,9 @@ export interface PageRequest {
   url: URL;
   headers: Record<string, string>;
   timeoutMs: number;
-  /** Of the body, as it was before it was packed. Default 64 KiB. */
+  /** The limit for the unpacked body. Default: 64 KiB. */
   maxBytes?: number;
-  /** Follow redirects within the site. */
+  /** Whether to follow redirects within the site. */
   follow: boolean;
   isPrivateSite: boolean;
 }
@@ -82,7 +82,7 @@ async function getOnce(request: PageRequest, network: Network, signal: AbortSign
       lookup: fixedLookup(judged),
       maxHeaderSize: MAX_HEADER_BYTES,
       signal,
-      // No pool, and so no connection that was made for another look-up.
+      // Without a pool, no connection from another look-up is reused.
       ...(network.createConnection === undefined ? { agent: false } : { createConnection: network.createConnection }),
     };
     const sent = send(url, options, (response) => {
@@ -118,7 +118,7 @@ const DECODERS: Record<string, () => NodeJS.ReadWriteStream & Readable> = {
   br: createBrotliDecompress,
 };
 
-/** Counts what comes out of the decoder, so that a small answer cannot fill the memory. */
+/** Counts what the decoder returns, so that a small answer cannot fill the memory. */
 async function readBody(response: http.IncomingMessage, maxBytes: number): Promise<string> {
   const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   const decoder = DECODERS[encoding]?.();

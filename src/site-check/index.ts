@@ -11,7 +11,7 @@ export type { Network, Page, PageRequest } from './exchange.ts';
 export interface SiteRequest {
   url: string;
   check: CompiledCheck;
-  /** Read for every request, so that a secret can be rotated. */
+  /** Called for every request, so that a secret can be rotated. */
   headers: () => Promise<Record<string, string>>;
   timeoutMs: number;
   follow: boolean;
@@ -19,11 +19,11 @@ export interface SiteRequest {
 }
 
 interface SiteAnswer {
-  /** `fails`: it answered, and not as expected. `nothing`: it gave no answer. */
+  /** `fails`: the site answered, but not as expected. `nothing`: the site gave no answer. */
   kind: 'holds' | 'fails' | 'nothing';
   httpStatus: number | null;
   commit: string | null;
-  /** Why it does not hold; null if it does. */
+  /** Why the expectations do not hold. Null if they hold. */
   why: string | null;
 }
 
@@ -31,7 +31,7 @@ export type ReadSite = (request: SiteRequest) => Promise<SiteAnswer>;
 
 const SYSTEM: Network = { resolve: systemResolve };
 
-/** One page, for other questions than that of a check. */
+/** Reads one page for another purpose than a check. */
 export const readPage = (request: PageRequest, network: Network = SYSTEM): Promise<Page> => getPage(request, network);
 
 export const createSiteReader =

@@ -1,4 +1,4 @@
-/** Looks a host up once, judges every address, and lets a connection be made to those judged only. */
+/** Looks a host up once, judges every address, and allows a connection only to the judged addresses. */
 import { lookup as systemLookup, type LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
@@ -35,7 +35,10 @@ async function resolved(host: string, resolve: Resolve): Promise<LookupAddress[]
   return found;
 }
 
-/** For a connection: a second look-up could give other addresses than those that were judged. */
+/**
+ * Fixes the addresses of a connection, because a second look-up could return other addresses than those that were
+ * judged.
+ */
 export function fixedLookup(judged: readonly LookupAddress[]): LookupFunction {
   const [first] = judged;
   return (_host, options, callback) => {
@@ -44,24 +47,30 @@ export function fixedLookup(judged: readonly LookupAddress[]): LookupFunction {
   };
 }
 
-/* Which addresses a check may reach. A site's name is not ours, so it must not lead into the worker's own network. */
+/*
+ * Decides which addresses a check may reach. A site's name is not ours, so it must not lead into the worker's own
+ * network.
+ */
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** The metadata services of clouds, and what only a cloud's own machines answer at: never, also not for a private site. */
+/**
+ * The metadata services of clouds, and addresses that only a cloud's own machines answer. No check may reach them, not
+ * even for a private site.
+ */
 const NEVER = [
   ...['169.254.0.0/16', '100.100.100.200/32', '168.63.129.16/32', '192.0.0.192/32'],
   ...['fe80::/10', 'fd00:ec2::254/128', 'fd20:ce::254/128'],
 ].map((it) => ipaddr.parseCIDR(it));
 
-/** Networks of IPv6 that carry addresses of IPv4, and which bytes may be the address. */
+/** Networks of IPv6 that embed addresses of IPv4, and the bytes that may be the address. */
 const EMBEDDING: { range: [ipaddr.IPv6, number]; bytes: number[][]; isLocal?: true }[] = [
   { range: ipaddr.IPv6.parseCIDR('::/96'), bytes: [[12, 13, 14, 15]] },
   { range: ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), bytes: [[12, 13, 14, 15]] },
   { range: ipaddr.IPv6.parseCIDR('64:ff9b::/96'), bytes: [[12, 13, 14, 15]] },
   {
     range: ipaddr.IPv6.parseCIDR('64:ff9b:1::/48'),
-    // Each network chooses the length of its prefix (RFC 6052, section 2.2), so each place is looked at.
+    // Each network chooses the length of its prefix (RFC 6052, section 2.2), so every possible place is checked.
     bytes: [
       [12, 13, 14, 15],
       [9, 10, 11, 12],
@@ -88,7 +97,7 @@ function withEmbedded(address: Address): Address[] {
   return [address, ...embedded.map((places) => new ipaddr.IPv4(places.map((it) => bytes[it]!)))];
 }
 
-/** One that carries an address of IPv4 is as public as that is. */
+/** An address that embeds one of IPv4 is as public as that one. */
 function isPublic(address: Address): boolean {
   const embedding = embeddingOf(address);
   return embedding === undefined ? address.range() === 'unicast' : embedding.isLocal !== true;
@@ -100,8 +109,8 @@ const embeddingOf = (address: Address) =>
 const isNever = (address: Address): boolean =>
   NEVER.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
 
-/** Why a site gave no answer that counts. The message contains no secret. */
+/** The site gave no answer that counts. The message contains no secret. */
 export class NoAnswer extends Error {}
 
-/** The answer is over a limit: the site did answer. */
+/** The answer is over a limit, but the site did answer. */
 export class Oversized extends Error {}

@@ -1,6 +1,6 @@
 /**
- * Lets a flood of events cost few workflows: of events with one meaning, the first is handled at once, and all others of
- * the next two seconds are handled as one, after them. So what the last of them reports is read.
+ * Keeps a flood of events from starting many workflows. Of the events with one meaning, the first is handled at once,
+ * and all others of the next two seconds are handled as one, after them. So whatever the last of them reports is read.
  */
 import type { EventStore } from '../features/events/client-store.ts';
 import type { EventInput } from '../features/events/shapes.ts';
@@ -8,10 +8,10 @@ import { TIMING } from '../contract/timing.ts';
 import { eventId } from '../contract/ids.ts';
 
 export interface Accepted {
-  /** Workflow id of the event, or of the one that stands for it. */
+  /** Workflow id of the event, or of the event that stands for it. */
   id: string;
   isNew: boolean;
-  /** Whether another event stands for it. */
+  /** True if another event stands for this one. */
   isCoalesced: boolean;
 }
 
@@ -29,7 +29,10 @@ export function createCoalescing(
   clock: () => number = () => performance.now(),
 ): (event: EventInput) => Promise<Accepted> {
   const latest = new Map<string, Handling>();
-  /** The event that stands for each one. In memory, so a repeat of a coalesced one counts as new after a restart. */
+  /**
+   * The event that stands for each delivery. It is only in memory, so a repeat of a coalesced delivery counts as new
+   * after a restart.
+   */
   const remembered = new Map<string, string>();
 
   const startAt = async (startsMs: number, key: string, event: EventInput, id: string): Promise<Accepted> => {
@@ -42,7 +45,7 @@ export function createCoalescing(
       forget();
       throw error;
     });
-    // A repeat is not handled again, so it stands for nothing.
+    // A repeat is not handled again, so it must not stand for other events.
     if (isNew) remember(remembered, id, id);
     else forget();
     return { id, isNew, isCoalesced: false };
@@ -64,7 +67,7 @@ export function createCoalescing(
   };
 }
 
-/** Null for an event that names nothing: then only its body shows what it means. */
+/** Null for an event that names nothing, because then only its body shows what it means. */
 function meaningOf({ source, verified, freshForMs, event }: EventInput): string | null {
   const { kind, rawKind, serverId, siteId, backupId } = event;
   if (serverId === null && siteId === null && backupId === null) return null;

@@ -1,4 +1,4 @@
-/** Turns the bytes and headers of a delivery into an event for Temporal. Independent of the HTTP server. */
+/** Turns the bytes and headers of a delivery into an event for Temporal. It does not depend on the HTTP server. */
 import { createHash } from 'node:crypto';
 import { ConfigError } from '../config/environment/variables.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
@@ -13,12 +13,12 @@ import { redacted } from './redact.ts';
 import { namesBackup, reactionsTo, type Source } from './sources.ts';
 import { headerOf, type VerificationFailure, type Headers } from './verify-signature.ts';
 
-/** Why a delivery is rejected, as counted in the metrics. */
+/** Why a delivery is rejected, as the metrics count it. */
 export type Refusal = VerificationFailure | 'empty_body' | 'bad_json' | 'bad_id';
 
 /** What stands between a verified delivery and Temporal. */
 export interface Intake {
-  /** @returns 0, or the milliseconds until this source may have another event */
+  /** @returns the milliseconds until this source may have another event, 0 if it may have one now */
   mustWaitMs: () => number;
   accept: (event: EventInput) => Promise<Accepted>;
   acceptedAtMs: EventStore['acceptedAtMs'];
@@ -45,7 +45,7 @@ export async function handleDelivery(
   if (body.length === 0) return { refused: 'empty_body' };
   const { usable: secrets, problem } = await source.secrets();
   const failure = source.verify === null ? null : source.verify(secrets, headers, body);
-  // It may be signed with the unusable secret, so make the sender retry.
+  // The delivery may be signed with the unusable secret, so make the sender retry.
   if (failure === 'bad_signature' && problem !== null) throw new ConfigError(problem);
   if (failure !== null) return { refused: failure };
   const json = parseBody(body);
@@ -54,7 +54,7 @@ export async function handleDelivery(
   if (given !== null && (!isUsableId(given) || secrets.some((secret) => given.includes(secret)))) {
     return { refused: 'bad_id' };
   }
-  // Not before: a sender that proves nothing must not use up the cap.
+  // Check the cap only now, because a sender that proves nothing must not use it up.
   const retryAfterMs = intake.mustWaitMs();
   if (retryAfterMs > 0) return { refused: 'too_many', retryAfterMs };
   const hashed = given === null ? hashedId(body, receivedMs) : null;
@@ -92,7 +92,7 @@ function givenId({ idHeaders, fields }: Source, headers: Headers, body: JsonObje
   return idIn(body, fields) ?? inHeader ?? null;
 }
 
-/** A time found by a likely name may be that of something else, such as the server's creation. */
+/** A time found by a likely name may belong to something else, such as the server's creation. */
 function freshForMs(at: string | null, { fields }: Source, receivedMs: number, { events }: Configuration): number {
   const ageMs = at === null || fields.time === undefined ? 0 : Math.max(0, receivedMs - Date.parse(at));
   return (events?.freshFor ?? TIMING.event.freshForMs) - ageMs;
@@ -103,12 +103,12 @@ async function isRepeated({ before }: HashedId, source: string, receivedMs: numb
   return acceptedMs !== null && isRepeatOf(acceptedMs, receivedMs);
 }
 
-/* Ids that separate repeated deliveries from new ones. Pure. */
+/* Makes ids that tell repeated deliveries from new ones. Pure. */
 
-/** Ids for a delivery without one: an equal body within ten minutes is a repeat, a later one is new. */
+/** Ids for a delivery without one. An equal body within ten minutes is a repeat, a later one is new. */
 interface HashedId {
   id: string;
-  /** The id in the previous window: if accepted less than ten minutes ago, it is the same delivery. */
+  /** The id in the previous window. If it was accepted less than ten minutes ago, it is the same delivery. */
   before: string;
 }
 
@@ -118,9 +118,9 @@ export function hashedId(body: Buffer, receivedMs: number): HashedId {
   return { id: `sha256-${hash}-${window}`, before: `sha256-${hash}-${window - 1}` };
 }
 
-/** Whether a delivery received now repeats one accepted at `acceptedMs`. */
+/** True if a delivery received now repeats one accepted at `acceptedMs`. */
 export const isRepeatOf = (acceptedMs: number, receivedMs: number): boolean =>
   receivedMs - acceptedMs < TIMING.webhooks.duplicateWindowMs;
 
-/** Whether a sender's id can be part of a workflow id. */
+/** True if a sender's id can be part of a workflow id. */
 export const isUsableId = (id: string): boolean => /^[\x21-\x7e]{1,256}$/.test(id);

@@ -1,4 +1,7 @@
-/** Reads the event from a body. Payloads are not documented, so belay.yaml names the fields, or likely names are tried. Pure. */
+/**
+ * Reads the event from a body. Payloads are not documented, so belay.yaml names the fields, or likely names are tried.
+ * Pure.
+ */
 import { getProperty } from 'dot-prop';
 import type { ServiceEvent, EventKind } from '../features/events/shapes.ts';
 import { validateId } from '../request/validate-id.ts';
@@ -31,7 +34,7 @@ const LIKELY: Record<'kind' | 'server' | 'site' | 'backup' | 'time', string[]> =
 };
 
 interface Meaning {
-  /** Configured paths; the other fields are looked up by likely names. */
+  /** Configured paths. Fields without one are looked up by likely names. */
   fields?: Fields;
   kinds?: KindWords;
   /** Removed from everything that is kept. */
@@ -56,7 +59,7 @@ export function eventOf(body: JsonObject, { fields = {}, kinds = {}, secrets = [
   };
 }
 
-/** The delivery's id in the body; null if no path is configured. */
+/** Returns the delivery's id in the body. Null if no path is configured. */
 export function idIn(body: JsonObject, { id }: Fields): string | null {
   return id === undefined ? null : firstOf(body, [id]);
 }
@@ -75,14 +78,13 @@ function isoTime(text: string | null): string | null {
   const number = /^\d{9,11}(\.\d+)?$/.test(text) ? Number(text) * 1000 : /^\d{12,14}$/.test(text) ? Number(text) : null;
   // Date.parse accepts almost any text with a digit, so check the form first.
   const isDate = /^(\d{4}-\d\d-\d\d([T ]|$)|[A-Z][a-z]{2}, \d)/.test(text);
-  // Without this, a time without a zone would be taken in the receiver's zone.
   const ms = number ?? (isDate ? Date.parse(hasZone(text) ? text : `${text}Z`) : NaN);
   return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
 }
 
 const hasZone = (date: string) => !date.includes(':') || /([+-]\d\d:?\d\d|[A-Za-z])$/.test(date);
 
-/* Maps a sender's event name to a kind. The service's names are not documented, so likely ones are built in. Pure. */
+/* Maps a sender's event name to a kind. The service does not document its names, so likely ones are built in. Pure. */
 
 /** The sender's event names for each kind. */
 export type KindWords = Partial<Record<EventKind, readonly string[]>>;

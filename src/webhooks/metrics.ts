@@ -1,4 +1,7 @@
-/** Prometheus metrics of deliveries and of the process. Only configured sources become labels: clients can make up others. */
+/**
+ * Prometheus metrics of deliveries and of the process. Only configured sources become labels, because clients can make
+ * up others.
+ */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { CredentialsState } from '../client/transport/open-connection.ts';
 import type { EventKind } from '../features/events/shapes.ts';
@@ -12,10 +15,10 @@ export interface Metrics {
   /** Temporal has accepted the event. */
   accepted(source: string, kind: EventKind): void;
   duplicate(source: string): void;
-  /** Another event stands for it. */
+  /** Another event stands for this delivery. */
   coalesced(source: string): void;
   readonly credentialsAre: (state: CredentialsState) => void;
-  /** In the text format of Prometheus. */
+  /** Returns the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
 }

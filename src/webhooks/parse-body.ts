@@ -7,7 +7,10 @@ const MAX_DEPTH = 32;
 
 export type JsonObject = Record<string, unknown>;
 
-/** Keeps numbers as written, because an id may have more digits than a JavaScript number. @returns null if it is not an object */
+/**
+ * Keeps numbers as written, because an id may have more digits than a JavaScript number. @returns null if the body is
+ * not an object
+ */
 export function parseBody(body: Buffer): JsonObject | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
@@ -21,7 +24,7 @@ export function parseBody(body: Buffer): JsonObject | null {
   }
 }
 
-/** Measured before parsing, because the parser recurses once per level. */
+/** Measures the depth before parsing, because the parser recurses once per level. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -1,6 +1,6 @@
 /** Limits how many deliveries of a source become events. Pure. */
 
-/** @returns 0 if one more is allowed now, else the milliseconds until one is */
+/** @returns 0 if another event is allowed now, else the milliseconds until one is */
 export type RateCap = (nowMs: number) => number;
 
 const MINUTE_MS = 60_000;
@@ -9,7 +9,7 @@ const ROUNDING = 1e-6;
 
 export const DEFAULT_PER_MINUTE = 1_200;
 
-/** Allows a minute's worth at once, and then as many as become free. */
+/** Allows the events of a minute at once, and then as many as become free. */
 export function createRateCap(maxPerMinute: number): RateCap {
   const perMs = maxPerMinute / MINUTE_MS;
   let free = maxPerMinute;

@@ -8,7 +8,7 @@ const SECRET_KEY = new RegExp(
   [
     'pass(word|phrase|wd|code)|pwd|secret|token|authoriz|apikey|credential|signature|cookie|session',
     '(^|_)(pass|auth|otp|pin|key|jwt|hmac|dsn)$',
-    // An address that lets its reader in.
+    // Whoever reads such an address gets in.
     '(hook|login|reset|invite|magic|sign|private).*(url|uri|link)$',
   ].join('|'),
   'i',
@@ -56,26 +56,26 @@ export function redacted(body: unknown, secrets: readonly string[] = []): unknow
   return keep(body);
 }
 
-/** `sshKey`, `ssh-key` and `SSH_KEY` are the same words. What follows a long key is not looked at. */
+/** `sshKey`, `ssh-key` and `SSH_KEY` are the same words. A key that is too long to look at counts as secret. */
 function isSecretKey(key: string): boolean {
   if (key.length > MAX_LOOKED_AT) return true;
   const words = key.replace(/([a-z\d])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3_$2$4').replace(/[^\p{L}\p{N}]+/gu, '_');
   return SECRET_KEY.test(words) || SECRET_KEY.test(key);
 }
 
-/** One line of text from outside, without anything that looks like a secret. */
+/** Returns one line of text from outside, without anything that looks like a secret. */
 export function redactedText(value: string, secrets: readonly string[] = []): string {
   const known = secrets.flatMap((it) => [it, it.replace(/^whsec_/, '')]).filter((it) => it !== '');
   const rest = known.reduce((left, secret) => left.replaceAll(secret, REDACTED), value);
   return plainText(rest.slice(0, MAX_LOOKED_AT).replace(SECRET_TEXT, REDACTED));
 }
 
-/** Stays a number if JavaScript can represent it exactly. */
+/** Keeps a number if JavaScript can represent it exactly. */
 function numberOrText(text: string): number | string {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }
 
-/** The paths in a body with the types of their values: `data.server.id  number`. */
+/** Lists the paths in a body with the types of their values, such as `data.server.id  number`. */
 export function shapeOf(body: unknown, path = ''): string[] {
   if (Array.isArray(body)) return body.length === 0 ? [`${path}  empty list`] : shapeOf(body[0], `${path}[0]`);
   if (!isObject(body)) return [`${path}  ${isLosslessNumber(body) ? 'number' : body === null ? 'null' : typeof body}`];

@@ -9,10 +9,10 @@ export interface Refusals {
   refuse: (request: FastifyRequest, reply: FastifyReply, code: number, reason: string) => FastifyReply;
 }
 
-/** Status codes set by fastify. */
+/** Fastify sets these status codes. */
 const REASON_OF: Record<number, string> = { 413: 'too_big', 415: 'bad_type' };
 
-/** @param labelOf the label of a request in metrics */
+/** @param labelOf returns the label of a request in metrics */
 export function createRefusals(metrics: Metrics, log: Logger, labelOf: (request: FastifyRequest) => string): Refusals {
   return {
     refuse(request, reply, code, reason) {
@@ -33,7 +33,7 @@ export function refuseErrors(app: FastifyInstance, { refuse }: Refusals, log: Lo
   );
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const code = error.statusCode ?? 500;
-    // The client closed the connection, or refuseBroken counted the request as too slow.
+    // The client closed the connection, or refuseBroken has already counted the request as too slow.
     if (error.code === 'ECONNRESET') return reply.code(code).send(bodyOf(code));
     if (code >= 500) log.error({ reason: error.message }, 'request failed');
     return refuse(request, reply, code, code >= 500 ? 'broken' : (REASON_OF[code] ?? 'bad_request'));

@@ -17,7 +17,7 @@ import { createRateCap, DEFAULT_PER_MINUTE, type RateCap } from './rate-cap.ts';
 import { UNVERIFIED_SOURCE, type Source } from './sources.ts';
 import { isLoopback } from '../config/environment/service-url.ts';
 
-/** Only UTF-8, the encoding of JSON; other parameters are ignored. */
+/** Takes only UTF-8, the encoding of JSON. Other parameters are ignored. */
 const JSON_TYPES = /^application\/([\w.-]+\+)?json\s*(;\s*(charset="?utf-?8"?|(?!charset)[\w-]+=[^;]*))*$/i;
 
 export interface ReceiverOptions extends WebhookOptions {
@@ -50,7 +50,7 @@ export function createReceiver(options: ReceiverOptions): FastifyInstance {
   refuseExpectations(app.server, metrics);
   webhookRoute(app, options, { metrics, refusals, admit: boundReceiver(app.server, bounds) });
   app.get('/healthz', async () => ({ status: 'ok' }));
-  // Anyone may ask.
+  // Anyone may ask, so answers are shared for a moment.
   const isReady = askAtMost(TIMING.webhooks.readyForMs, () => store.isReady());
   app.get('/readyz', async (_request, reply) => {
     const ready = await isReady();
@@ -64,8 +64,8 @@ export function createReceiver(options: ReceiverOptions): FastifyInstance {
 }
 
 /*
- * Bounds what the receiver does at once, so that strangers cannot exhaust its memory. Never by address: behind a proxy,
- * all senders share one.
+ * Bounds what the receiver does at once, so that strangers cannot exhaust its memory. The bounds never count by
+ * address, because all senders behind a proxy share one.
  */
 
 interface ReceiverBounds {
@@ -74,14 +74,14 @@ interface ReceiverBounds {
   bodies: number;
 }
 
-/** @returns whether a delivery may be read. If so, it counts until it is answered or gone. */
+/** @returns whether the delivery may be read. If so, it counts until it is answered or gone. */
 type Admit = (request: FastifyRequest, reply: FastifyReply) => boolean;
 
 const MAX_BODY_BYTES = 256 * 1024;
 
 const BOUNDS: ReceiverBounds = { connections: 1_024, bodies: 256 };
 
-/** Connections beyond the bound get 503, as long as they are not more than this many times the bound. */
+/** Connections beyond the bound get 503, up to this many times the bound. */
 const TIMES_ANSWERED = 2;
 
 function boundReceiver(server: Server, { connections, bodies }: ReceiverBounds): Admit {

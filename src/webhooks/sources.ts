@@ -11,10 +11,10 @@ import { problemOfStandardSecret, secretSource, type SecretRef } from '../config
 
 export interface Source {
   name: string;
-  /** Null accepts every sender unverified. */
+  /** Null if every sender is accepted unverified. */
   verify: Verifier | null;
   secrets: () => Promise<Secrets>;
-  /** Headers that may hold the delivery's id; the first one present is used. */
+  /** Headers that may hold the delivery's id. The first header that is present counts. */
   idHeaders: readonly string[];
   fields: Fields;
   kinds: KindWords;
@@ -53,7 +53,7 @@ function sourceOf(name: string, config: SourceConfig): Source {
   return { ...meaning, secrets, verify: verifyHmac(config), idHeaders: [], ...idHeader(config.idHeader) };
 }
 
-/** A source that signs by Standard Webhooks; its fields are found by likely names. */
+/** Makes a source that signs by Standard Webhooks. Its fields are found by likely names unless they are given. */
 export function standardSource(
   name: string,
   secrets: Source['secrets'],
@@ -64,12 +64,12 @@ export function standardSource(
 
 const idHeader = (name: string | undefined) => (name === undefined ? {} : { idHeaders: [name] });
 
-/** How one delivery was understood, as far as reactions depend on it. */
+/** How a delivery was understood, as far as reactions depend on it. */
 export interface Understood {
   kind: EventKind;
   /** An unverified sender can only cause reads and notifications. */
   isVerified: boolean;
-  /** Whether belay.yaml, and not a likely name, shows that this is a backup of that server. */
+  /** True if belay.yaml, and not a likely name, shows that this is a backup of that server. */
   namesBackup: boolean;
 }
 
@@ -78,7 +78,7 @@ export function reactionsTo({ kind, isVerified, namesBackup }: Understood, confi
   return reactions.filter((reaction) => (isVerified || reaction === 'notify') && (namesBackup || reaction !== 'share'));
 }
 
-/** What `share` needs: a run must not rest on a backup that was guessed to be one of its server. */
+/** What `share` needs. A run must not rely on a backup that was only guessed to be one of its server. */
 export const SHARE_NEEDS = "the source's fields.server, fields.backup and the sender's word in kinds['backup.started']";
 
 export function namesBackup({ fields, kinds }: Pick<Source, 'fields' | 'kinds'>, rawKind: string | null): boolean {
@@ -88,10 +88,9 @@ export function namesBackup({ fields, kinds }: Pick<Source, 'fields' | 'kinds'>,
 
 /* The secrets that senders sign with. They are read for every delivery, so rotating one needs no restart. */
 
-/** The secrets at this moment; files can change. */
 interface Secrets {
   usable: string[];
-  /** Why one of them is unusable; null if all are usable. */
+  /** Why one of the secrets is unusable. Null if all are usable. */
   problem: string | null;
 }
 

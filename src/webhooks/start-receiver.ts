@@ -13,11 +13,11 @@ export interface WebhooksOptions {
   /** 0 = any free port. A `likely` port falls back to any free port if it is in use. */
   port: number | { likely: number };
   configuration: Configuration;
-  /** Accept senders that prove nothing. They are accepted on loopback only. */
+  /** Accepts senders that prove nothing, and only on loopback. */
   acceptUnverified: boolean;
   /** Default: the Temporal from the environment. */
   temporal?: ConnectOptions;
-  /** The identity of the service that sends the events. Default: found like that of a starter. */
+  /** The identity of the service that sends the events. Default: found as a starter finds it. */
   service?: string;
   log: Logger;
   /** Added to the configured sources. */
@@ -26,7 +26,7 @@ export interface WebhooksOptions {
 
 export interface Webhooks {
   readonly url: string;
-  /** Accepted names; null: every name, unverified. */
+  /** The accepted names. Null if every name is accepted, unverified. */
   readonly sources: readonly string[] | null;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ function refuseUnverified(
   throw new ConfigError(`${where}${problem}: see docs/reference/events.md, or ${remedy}`);
 }
 
-/** Why not every sender is verified; null if all are. */
+/** Returns why not every sender is verified. Null if all are. */
 function problemOf(sources: ReadonlyMap<string, Source> | null): string | null {
   if (sources === null) return 'senders cannot be verified without events.sources in belay.yaml';
   const open = [...sources.values()].find(({ verify }) => verify === null);

@@ -2,12 +2,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { TIMING } from '../contract/timing.ts';
 
-/** Why verification failed. Counted, but never sent to the sender. */
+/** Why verification failed. It is counted, but never sent to the sender. */
 export type VerificationFailure = 'no_signature' | 'bad_signature' | 'bad_time';
 
 export type Headers = Record<string, string | string[] | undefined>;
 
-/** @param secrets all valid ones: two or more during a rotation */
+/** @param secrets all valid secrets: two or more during a rotation */
 export type Verifier = (secrets: readonly string[], headers: Headers, body: Buffer) => VerificationFailure | null;
 
 /** Standard Webhooks 1.0.0: https://www.standardwebhooks.com */
@@ -23,7 +23,7 @@ export const verifyStandard: Verifier = (secrets, headers, body) => {
     .map((text) => Buffer.from(text, 'base64'));
   const isSigned = secrets.some((secret) => {
     const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-    // The bytes as sent: decoding would replace those that are no UTF-8.
+    // Use the bytes as sent, because decoding would replace those that are no UTF-8.
     const expected = createHmac('sha256', key).update(`${id}.${seconds}.`).update(body).digest();
     return sent.some((it) => it.length === expected.length && timingSafeEqual(it, expected));
   });
@@ -40,7 +40,7 @@ export interface HmacOptions {
 
 const FORM = { hex: /^[\da-f]{64}$/i, base64: /^[\w+/-]{43}=?$/ };
 
-/** HMAC-SHA256 of the body in a header. It covers no time, so anyone who saw a delivery can replay it. */
+/** Verifies an HMAC-SHA256 of the body in a header. It covers no time, so anyone who saw a delivery can replay it. */
 export function verifyHmac({ header, prefix = '', encoding = 'hex' }: HmacOptions): Verifier {
   return (secrets, headers, body) => {
     const given = headerOf(headers, header);
@@ -58,7 +58,7 @@ export function verifyHmac({ header, prefix = '', encoding = 'hex' }: HmacOption
   };
 }
 
-/** The value of a header that occurs once, trimmed. */
+/** Returns the trimmed value of a header that occurs once. */
 export function headerOf(headers: Headers, name: string): string | null {
   const value = headers[name.toLowerCase()];
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
