@@ -1,4 +1,6 @@
-/** Program `belay board`: shows the fleet on a page. It changes nothing, and needs the API token only to read statuses. */
+/**
+ * Program `belay board`: shows the fleet on a page. It changes nothing, and needs the API token only to read statuses.
+ */
 import { findServiceConfig } from './config/find-temporal.ts';
 import { startBoard, type BoardServerOptions } from './features/board/server.ts';
 import { createLogger } from './process/log.ts';

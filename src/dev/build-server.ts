@@ -57,7 +57,7 @@ async function runGo(args: string[], env: NodeJS.ProcessEnv, onProgress: (it: Bu
   if (code !== 0) throw new Error(`go build failed with ${code}: ${lastLines.slice(-5).join(' / ')}`);
 }
 
-/* Shows the progress of the Temporal server build: one live line on a terminal, otherwise a line now and then. */
+/* Shows the progress of the Temporal server's build: one live line on a terminal, otherwise a line now and then. */
 
 export function showBuild(stream: NodeJS.WriteStream): { show(progress: BuildProgress): void; end(): void } {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;

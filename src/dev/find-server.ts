@@ -58,7 +58,7 @@ async function downloaded({ cacheFolder, env, download }: ExecutableDeps): Promi
   return path;
 }
 
-/** Why not to use the program: it is too old, or absent. */
+/** Returns why not to use the program: it is too old, or absent. */
 async function problemOf(program: string, env: NodeJS.ProcessEnv): Promise<string | null> {
   const run = promisify(execFile)(program, ['--version'], { env, timeout: 10_000 });
   const stdout = await run.then((it) => it.stdout).catch(() => null);
@@ -124,10 +124,14 @@ async function inFolder(folder: string): Promise<string | null> {
   return name === undefined ? null : join(folder, name);
 }
 
-/* The cache of programs that Belay downloads or builds. Only this user can write to it, and each has its digest. */
+/*
+ * Caches programs that Belay downloads or builds. Only this user can write to the folder, and each program has its
+ * digest.
+ */
 
 /**
- * Creates the folder, or takes the rights of others away.
+ * Creates the folder, or takes access away from other users.
+ *
  * @returns whether only this user could write to it before
  * @throws ConfigError if it belongs to another user
  */
@@ -143,14 +147,14 @@ export async function makePrivate(folder: string): Promise<boolean> {
 
 const digestFile = (program: string) => `${program}.sha256`;
 
-/** Call it once the program is complete. */
+/** Call this once the program is complete. */
 async function recordDigest(program: string): Promise<void> {
   const draft = `${digestFile(program)}.${process.pid}`;
   await writeFile(draft, `${await digestOf(program)}\n`, { mode: 0o600 });
   await rename(draft, digestFile(program));
 }
 
-/** Whether the program is the one whose digest was recorded. @param known whether a program without a digest counts */
+/** True if the program is the one whose digest was recorded. @param known whether a program without a digest counts */
 async function isIntact(program: string, known: boolean): Promise<boolean> {
   const recorded = await readFile(digestFile(program), 'utf8').catch(() => null);
   const digest = await digestOf(program).catch(() => null);

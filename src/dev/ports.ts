@@ -22,8 +22,6 @@ export async function choosePort(option: string, wanted: number): Promise<number
   return wanted;
 }
 
-/* Ports of this machine. */
-
 /** @returns whether a process listens on the port */
 export async function listens(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');

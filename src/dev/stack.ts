@@ -59,7 +59,7 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** Can be called once per process, because the SDK installs its runtime only once. */
+/** Call this once per process, because the SDK installs its runtime only once. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const log = createLogger('warn');
   installRuntime(log);
@@ -90,7 +90,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const webhooks = await ownReceiver(options, { server, service: identity, sandbox: emulator, log });
     if (webhooks !== null) stops.push(() => webhooks.close());
     const broken = brokenPart(worker, server, () => stops.length === 0, options);
-    // A caller may ignore it; an unhandled rejection would end the process.
+    // A caller may ignore this promise, and an unhandled rejection would end the process.
     broken.catch(() => undefined);
     return { temporal, serviceUrl: service.baseUrl, service, sandbox: emulator, webhooks, broken, stop };
   } catch (error) {
@@ -162,7 +162,7 @@ function serverEnded({ folder, service }: StackOptions): BelayError {
   return new BelayError('TemporalUnreachable', `${message}; runs in flight continue when it is restarted${but}`);
 }
 
-/* The webhook receiver of `belay dev`, which its sandbox sends events to. */
+/* The webhook receiver of `belay dev`. Its sandbox sends events to it. */
 
 interface DevReceiverOptions {
   port: WebhooksOptions['port'];
@@ -174,7 +174,7 @@ interface DevReceiverOptions {
   log: Logger;
 }
 
-/** What the bodies of the sandbox mean. */
+/** Maps the bodies that the sandbox sends. */
 const SANDBOX_EVENTS = {
   fields: { server: 'data.server_id', site: 'data.site_id', backup: 'data.backup_id' },
   kinds: { 'backup.started': ['backup.started'] },
@@ -200,16 +200,15 @@ async function startReceiver(options: DevReceiverOptions): Promise<Webhooks> {
   return webhooks;
 }
 
-/* The sandbox of a stack on one machine. */
-
 interface OwnSandbox {
   sandbox: Sandbox;
   config: ServiceConfig;
 }
 
 /**
- * Locks and schedules belong to a service, by its address. So a sandbox whose Temporal keeps its data keeps its port, if
- * that is still free.
+ * Locks and schedules belong to a service, by its address. So a sandbox whose Temporal keeps its data also keeps its
+ * port, if that is still free.
+ *
  * @param folder where Temporal's data is; null if it keeps none
  */
 async function startOwnSandbox(options: Partial<SandboxOptions>, folder: string | null): Promise<OwnSandbox> {
@@ -222,7 +221,7 @@ async function startOwnSandbox(options: Partial<SandboxOptions>, folder: string 
   return { sandbox, config: { baseUrl: sandbox.url, token: () => Promise.resolve(token) } };
 }
 
-/** 0 if there is none. */
+/** Returns 0 if no port was kept. */
 async function lastPort(file: string): Promise<number> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return /^\d{1,5}$/.test(text) && Number(text) < 65_536 ? Number(text) : 0;

@@ -12,7 +12,9 @@ import { TIMING } from '../contract/timing.ts';
 import { messageOf } from '../contract/safe-text.ts';
 
 const NAMESPACE = 'default';
-/** Besides its two given ports, the server picks free ones, which another process may take before it listens. */
+/**
+ * Besides its two given ports, the server picks free ones, and another process may take one before the server listens.
+ */
 const ATTEMPTS = 3;
 
 export interface ServerOptions {
@@ -33,7 +35,7 @@ export interface ServerOptions {
 export interface TemporalServer {
   readonly address: string;
   readonly uiUrl: string;
-  /** The server's process, not the guard's. */
+  /** The process id of the server, not of its guard. */
   readonly pid: number;
   /** Resolves when the server has ended for any reason. */
   readonly ended: Promise<void>;
@@ -55,7 +57,7 @@ export async function startServer(options: ServerOptions): Promise<TemporalServe
   }
 }
 
-/** One attempt. Cleans up after itself when it throws. */
+/** Makes one attempt, and cleans up if it throws. */
 async function launch(options: ServerOptions): Promise<TemporalServer> {
   const port = await choosePort('--temporal-port', options.port ?? 0);
   const uiPort = await choosePort('--ui-port', options.uiPort ?? 0);
@@ -86,7 +88,7 @@ async function launch(options: ServerOptions): Promise<TemporalServer> {
   }
 }
 
-/** The error lines of the log, because stack traces would hide them; without any, its last lines. */
+/** Returns the error lines of the log, because stack traces would hide them. Without any, it returns the last lines. */
 async function errorsInLog(logFile: string): Promise<string> {
   const lines = (await readFile(logFile, 'utf8').catch(() => '')).trim().split('\n');
   const errors = lines.filter((line) => /^panic:|^fatal error:|level=ERROR/.test(line));
@@ -96,7 +98,8 @@ async function errorsInLog(logFile: string): Promise<string> {
 const DYNAMIC_CONFIG = [
   // Without this, every timer shorter than a second takes a second.
   'history.timerProcessorMaxTimeShift="20ms"',
-  // Each shard looks for due timers and new tasks at most this often a second; by default 20, and there is one shard.
+  // Each shard looks for due timers and new tasks at most this many times a second. The default is 20, and there is one
+  // shard.
   'history.timerProcessorMaxPollRPS=200',
   'history.transferProcessorMaxPollRPS=200',
 ];
@@ -170,7 +173,7 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It ended with its guard, as expected.
+    // The server ended with its guard, as expected.
   }
 }
 

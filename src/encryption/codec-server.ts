@@ -17,10 +17,10 @@ export interface CodecServerStart {
   host: string;
   /** 0 = any free port */
   port: number;
-  /** Of the Temporal UI. */
+  /** The origin of the Temporal UI. */
   origin?: string;
   tokenFile?: string;
-  /** Something in front asks for credentials. */
+  /** True if a proxy in front asks for credentials. */
   unauthenticated?: boolean;
   log: Logger;
 }
@@ -35,7 +35,7 @@ export async function startCodecServer(
   const keys = createKeyRing({ path, warn: (message) => log.warn(message) });
   const token = await tokenOf(options);
   const app = createCodecServer({
-    // It decides nothing by what it reads, and the UI also sends payloads that Temporal itself made.
+    // The server decides nothing by what it reads, and the UI also sends payloads that Temporal itself made.
     codec: createEncryptingCodec(keys, true),
     origin: origin === undefined ? null : checkOrigin(origin),
     token,
@@ -51,7 +51,7 @@ export async function startCodecServer(
   return { url, close: () => app.close() };
 }
 
-/** Without a token, every caller can decrypt what it has in encrypted form. */
+/** Without a token, every caller can decrypt whatever it has in encrypted form. */
 async function tokenOf({ host, tokenFile, unauthenticated = false }: CodecServerStart) {
   if (tokenFile !== undefined) {
     const read = tokenReader(tokenFile);
@@ -79,14 +79,14 @@ function checkOrigin(text: string): string {
   throw new ConfigError(`--origin: not an origin: give scheme, host and port only, like https://temporal.example.com`);
 }
 
-/* A codec server: decrypts payloads for the Temporal UI and CLI, and encrypts those that people enter there. */
+/* A codec server decrypts payloads for the Temporal UI and CLI, and encrypts what people enter there. */
 
 export interface CodecServerOptions extends Guards {
   codec: PayloadCodec;
   log: Pick<Logger, 'warn'>;
 }
 
-/** Four times the largest message of Temporal, which becomes a third larger in base64. */
+/** This is four times the largest message of Temporal, which grows by a third in base64. */
 const MAX_BODY_BYTES = 16 * 2 ** 20;
 
 export function createCodecServer({ codec, log, ...guards }: CodecServerOptions): FastifyInstance {
@@ -115,12 +115,12 @@ export function createCodecServer({ codec, log, ...guards }: CodecServerOptions)
   return app;
 }
 
-/* Who may use the codec server: pages of one origin, and callers with the token if there is one. */
+/* Only pages of one origin may use the codec server, and callers with the token if there is one. */
 
 export interface Guards {
-  /** The only origin whose pages may call it, like `https://temporal.example.com`; null: no page may. */
+  /** The only origin whose pages may call the server, such as `https://temporal.example.com`. Null if no page may. */
   origin: string | null;
-  /** Read for every request; null: no token is asked for. */
+  /** Called for every request. Null if no token is required. */
   token: (() => Promise<string>) | null;
 }
 
@@ -147,17 +147,17 @@ function guard(app: FastifyInstance, { origin, token }: Guards): void {
   });
 }
 
-/** Takes the same time wherever the texts differ. */
+/** Compares in constant time. */
 function isEqual(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
   return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 
-/* Payloads as the Temporal UI and CLI send them: JSON, with bytes in base64. */
+/* The Temporal UI and CLI send payloads as JSON, with bytes in base64. */
 
 const bytes = z.base64().transform((text) => Buffer.from(text, 'base64'));
 
-/** The body of a request. Fields that Belay does not know are dropped. */
+/** Drops fields that Belay does not know. */
 const payloadsSchema = z.object({
   payloads: z.array(
     z.object({

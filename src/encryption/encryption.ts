@@ -1,4 +1,4 @@
-/** Whether this process encrypts what it gives to Temporal: what workers and clients get for it. */
+/** Decides whether this process encrypts what it gives to Temporal, and makes what workers and clients need for it. */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
@@ -13,10 +13,10 @@ export interface Encryption {
 
 export const NO_ENCRYPTION: Encryption = { isOn: false, dataConverter: { payloadCodecs: [plainCodec] } };
 
-/** Compiled or not, as this module is. */
+/** The file has the same extension as this module, compiled or not. */
 const FAILURE_CONVERTER = fileURLToPath(new URL(`failure-converter${extname(import.meta.url)}`, import.meta.url));
 
-/** By the environment. @throws ConfigError */
+/** Reads the environment. @throws ConfigError */
 export function readEncryption(warn: (message: string) => void): Encryption {
   const path = codecKeysFile();
   return path === null ? NO_ENCRYPTION : encryptionWith(createKeyRing({ path, warn }), acceptsPlainPayloads());

@@ -9,7 +9,7 @@ export interface KeyRing {
   readonly path: string;
   /** The key that encrypts now. */
   current(): NamedKey;
-  /** Undefined if the file lacks it, even now. */
+  /** Undefined if the file lacks the key, even after another look. */
   find(id: string): KeyObject | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface KeyRingOptions {
   nowMs?: () => number;
 }
 
-/** A look at the file costs microseconds, but payloads come by the thousand. */
+/** A look at the file takes microseconds, but payloads come by the thousand. */
 const LOOK_AGAIN_MS = 1_000;
 
 /** @throws ConfigError for a mistake in the file. Later mistakes leave the last good keys in force. */
@@ -61,7 +61,7 @@ export function createKeyRing({ path, warn, nowMs = () => performance.now() }: K
   };
 }
 
-/** What the old bytes encrypted would be lost. @throws ConfigError */
+/** A reused id would lose everything that the old bytes encrypted. @throws ConfigError */
 function withoutReuse(path: string, before: KeyFile, after: KeyFile): KeyFile {
   for (const [id, key] of after.keys) {
     const old = before.keys.get(id);
@@ -80,9 +80,9 @@ interface NamedKey {
 }
 
 interface KeyFile {
-  /** Encrypts. */
+  /** The key that encrypts. */
   current: NamedKey;
-  /** All that decrypt, the current one included. */
+  /** All keys that decrypt, including the current one. */
   keys: ReadonlyMap<string, KeyObject>;
 }
 

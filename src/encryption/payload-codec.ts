@@ -1,4 +1,4 @@
-/** What becomes of each payload between the SDK and Temporal. */
+/** Encrypts and decrypts payloads between the SDK and Temporal. */
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
@@ -10,7 +10,7 @@ const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 
-/** @param acceptsPlain whether a payload that is not encrypted is read, and not refused */
+/** @param acceptsPlain whether to read a payload that is not encrypted instead of refusing it */
 export const createEncryptingCodec = (keys: KeyRing, acceptsPlain: boolean): PayloadCodec => ({
   encode: async (payloads) => payloads.map((it) => encryptPayload(keys, it)),
   decode: async (payloads) =>
@@ -22,7 +22,7 @@ export const createEncryptingCodec = (keys: KeyRing, acceptsPlain: boolean): Pay
     }),
 });
 
-/** Without keys. Otherwise the SDK's own error would name neither the cause nor the remedy. */
+/** For a process without keys. The SDK's own error would name neither the cause nor the remedy. */
 export const plainCodec: PayloadCodec = {
   encode: async (payloads) => payloads,
   decode: async (payloads) => {
@@ -53,7 +53,10 @@ function decryptPayload(keys: KeyRing, payload: Payload): Payload {
   throw new PayloadError(`a payload of the key "${id}" does not decrypt: ${cause}: restore them`);
 }
 
-/** Not the workflow: docs/explanation/decisions/0085-an-encrypted-payload-is-not-bound-to-its-workflow.md */
+/**
+ * The label does not name the workflow:
+ * docs/explanation/decisions/0085-an-encrypted-payload-is-not-bound-to-its-workflow.md
+ */
 const labelOf = (keyId: string): string => `${ENCRYPTED} ${keyId}`;
 
 const isEncrypted = (payload: Payload): boolean => metadataOf(payload, 'encoding') === ENCRYPTED;
@@ -91,7 +94,7 @@ function decrypt(key: KeyObject, encrypted: Uint8Array, label: string): Buffer |
   }
 }
 
-/** A payload that this process cannot or must not read. The message names the key and the remedy, never its content. */
+/** A payload that this process cannot or must not read. The message names the key and the remedy, never the content. */
 export class PayloadError extends Error {
   override readonly name = 'PayloadError';
 }

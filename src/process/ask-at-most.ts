@@ -1,6 +1,6 @@
-/** Shares an answer among those who ask within a time. */
+/** Shares an answer among callers that ask within a short time. */
 
-/** @returns what asks again only once the last question is `forMs` old */
+/** @returns a function that asks again only once the last question is `forMs` old */
 export function askAtMost<T>(forMs: number, ask: () => Promise<T>): () => Promise<T> {
   let last: { atMs: number; answer: Promise<T> } | null = null;
   return () => {

@@ -1,4 +1,4 @@
-/** A port of this machine that no program uses. */
+/** Finds a port of this machine that no program uses. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 
@@ -6,7 +6,7 @@ const HOST = '127.0.0.1';
 
 /**
  * The system soon hands a freed port to the next process that asks for any port, and the program that is to listen here
- * may ask for several before. A connection left in TIME_WAIT keeps the port from being reused.
+ * may ask for several ports first. A connection left in TIME_WAIT keeps the port from being reused.
  */
 export async function freePort(): Promise<number> {
   const server = createServer().listen({ port: 0, host: HOST });

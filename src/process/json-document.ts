@@ -4,7 +4,7 @@ import { printNote, safeJson } from './print.ts';
 
 let printed = false;
 
-/** Before a command. */
+/** Call this before each command. */
 export function startDocument(): void {
   printed = false;
 }

@@ -3,7 +3,7 @@ import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import screenWidth from 'string-width';
 import { replaceUnprintable } from '../contract/safe-text.ts';
 
-/** It is painted once it is cut: the text itself has no colors. */
+/** `paint` colors the line after it was cut, so the text itself has no colors. */
 export type LiveLine = string | { text: string; paint: (text: string) => string };
 
 export interface LiveLines {
@@ -11,11 +11,10 @@ export interface LiveLines {
   draw(lines: readonly LiveLine[]): void;
   /** Removes the drawn lines. */
   clear(): void;
-  /** Leaves the drawn lines where they are. What follows begins below them. */
+  /** Leaves the drawn lines where they are. Later output begins below them. */
   keep(): void;
 }
 
-/** How much fits. */
 export interface ScreenSize {
   rows: number;
   columns: number;
@@ -26,13 +25,13 @@ export function screenSize({ rows, columns }: Pick<NodeJS.WriteStream, 'rows' | 
   return { rows: Math.max(1, (rows || 24) - 1), columns: Math.max(20, (columns || 80) - 1) };
 }
 
-/** How wide lines may be. Null: any width, as no terminal shows them. */
+/** Returns how wide lines may be. Null for any width, because no terminal shows them. */
 export const columnsOf = (stream: NodeJS.WriteStream): number | null =>
   stream.isTTY ? screenSize(stream).columns : null;
 
 export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
   let drawn: string[] = [];
-  /** Since they were drawn, the screen may have become narrower, so that lines wrapped. */
+  /** The screen may have become narrower since, so that lines wrapped. */
   const rowsDrawn = () => {
     const { columns } = screenSize(stream);
     return drawn.reduce((rows, line) => rows + Math.max(1, Math.ceil(screenWidth(line) / (columns + 1))), 0);
@@ -46,7 +45,7 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
   };
   return {
     draw(lines) {
-      // One write for all of it, so that the screen does not flicker.
+      // One write for everything keeps the screen from flickering.
       stream.cork();
       clear();
       const { rows, columns } = screenSize(stream);
@@ -67,13 +66,13 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
   };
 }
 
-/* How much room text takes on a terminal: some characters take two columns, and others none. */
+/* Measures text on a terminal: some characters take two columns, others none. */
 
 export { screenWidth };
 
 const characters = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The text, cut where more would not fit. */
+/** Cuts the text where more would not fit. */
 export function fitting(text: string, columns: number): string {
   if (screenWidth(text) <= columns) return text;
   let [cut, left] = ['', columns - 1];

@@ -1,8 +1,8 @@
-/** How this package is called: messages name the commands of Belay, and some were written by another package. */
+/** Names the commands of this package: messages name commands of Belay, and another package wrote some of them. */
 
-/** belay-cli says `npx belay-cli`, by its build. */
+/** The build of belay-cli changes this to `npx belay-cli`. */
 const OWN = 'npx belay-deploy';
-/** Commands that only belay-deploy has. */
+/** Only belay-deploy has these commands. */
 const ELSEWHERE = /^(?:board|codec-server|demo|dev|sandbox|webhooks|worker)\b/;
 
 /** Completes each command that a text quotes: `belay wait x` becomes `npx belay-deploy wait x`. */

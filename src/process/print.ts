@@ -1,6 +1,6 @@
 /**
- * The one way to stdout and stderr. What is printed contains text from outside: a status, a reason for a termination,
- * the id of a workflow. It must neither move the cursor nor look like a command to a CI runner.
+ * The one way to stdout and stderr. Printed lines contain text from outside, such as a status, the reason for a
+ * termination, or the id of a workflow. It must neither move the cursor nor look like a command to a CI runner.
  */
 import { replaceUnprintable } from '../contract/safe-text.ts';
 import { withOwnCommand } from './own-command.ts';
@@ -44,14 +44,17 @@ function withoutCommands(line: string): string {
   return line.replace(/^((?:\s|\u001b\[\d+m)*):(?=:)/, '$1: ').replace(/#(?=#)/g, '# ');
 }
 
-/** Marks a line of a file, or the file as a whole, in GitHub's view of a pull request. The text can be no command of its own. */
+/**
+ * Marks a line of a file, or the whole file, in GitHub's view of a pull request. Escaping keeps the text from being a
+ * command itself.
+ */
 export function printAnnotation({ file, line }: { file: string; line: number | null }, message: string): void {
   const data = (text: string) => replaceUnprintable(text, ' ').replaceAll('%', '%25');
   const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   process.stderr.write(`::error file=${property(file)}${line === null ? '' : `,line=${line}`}::${data(message)}\n`);
 }
 
-/** One line of JSON, with everything escaped that a terminal or a CI runner would act on. */
+/** Returns one line of JSON, with everything escaped that a terminal or a CI runner would act on. */
 export function safeJson(document: unknown): string {
   return escapedJson(JSON.stringify(document));
 }

@@ -56,7 +56,7 @@ export function createTracing({ program, warn }: TracingOptions): Tracing {
   };
 }
 
-/** A failure of the export concerns no run: it is reported once, and again after an export that worked. */
+/** A failed export concerns no run. It is reported once, and again after an export that worked. */
 function reported(exporter: SpanExporter, warn: (message: string) => void): SpanExporter {
   let failing = false;
   return {
