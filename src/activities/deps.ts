@@ -40,6 +40,5 @@ export interface ActivityDeps extends Omit<TriggerDeps, 'served'> {
   /** Reads pages for gates. */
   getPage: GetPage;
   pool: Pool;
-  /** Called after every read. */
   onRead?: OnRead;
 }

@@ -51,7 +51,6 @@ export function triggerFailure(
   return ApplicationFailure.create({ type, message, nonRetryable: true, details: [details] });
 }
 
-/** What a worker serves. */
 export type Served = Pick<WorkerInfo, 'service' | 'formerly' | 'epoch'> & Partial<Pick<WorkerInfo, 'deploysApps'>>;
 
 /**
@@ -93,7 +92,6 @@ function reasonOf(error: unknown): string {
  * its probes.
  */
 export interface Rest {
-  /** Why the worker rests. Null if it does not. */
   readonly reason: string | null;
   begin(reason: string): void;
   /** Waits for the first probe of a rest that has just begun. @returns whether the worker may work */

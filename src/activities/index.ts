@@ -30,11 +30,9 @@ export function createActivities(given: ActivityDeps) {
     /** A worker takes this activity when the next run may begin. */
     admitRun: (): Promise<void> => Promise.resolve(),
 
-    /** Returns the instant of a daily deadline, ISO 8601. */
     resolveDeadline: ({ time, timeZone, after }: Required<DailyDeadline>): Promise<string> =>
       Promise.resolve(firstAfter(time, timeZone, after)),
 
-    /** Returns the slot that a firing of a schedule is for. */
     resolveSlot: ({ slot, timeZone, firedAt }: SlotQuery): Promise<string> =>
       Promise.resolve(slotOf(slot, timeZone, firedAt)),
   };

@@ -33,9 +33,7 @@ type PostCheck = (input: PostInput, deps: PostCheckDeps) => void | Promise<void>
 
 const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, checkRest, checkRefused];
 
-/** What a permit may ask. */
 interface PermitDeps extends PostCheckDeps {
-  /** The POST. */
   activity: ActivityInProgress;
 }
 

@@ -13,7 +13,6 @@ import { permitPost, type Permit, type PostCheckDeps, type PostInput, createRefu
 
 export interface TriggerDeps extends Omit<PostCheckDeps, 'refused'> {
   service: HostingApiClient;
-  /** Tells whether other workers poll the task queue. */
   hasColleagues: () => Promise<boolean>;
 }
 

@@ -22,11 +22,8 @@ export interface Awaited {
   handle: WorkflowHandle;
   /** @throws BelayError if the id belongs to something else */
   check: () => Promise<unknown>;
-  /** The error to throw if the workflow did not complete. */
   failed: (error: WorkflowFailedError) => Promise<BelayError>;
-  /** The error to throw if the caller stopped waiting. */
   stopped: () => Promise<BelayError>;
-  /** The error to throw if Temporal stays unreachable. */
   lost: (message: string) => BelayError;
 }
 

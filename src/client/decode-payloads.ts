@@ -13,7 +13,6 @@ export async function inputOf<T>(client: Client, workflowId: string, runId?: str
   return decoded<T>(client, history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads);
 }
 
-/** Reads the first of the payloads. */
 export async function decoded<T>(client: Client, payloads: Payload[] | null | undefined): Promise<T | null> {
   return (await decodeOptionalSinglePayload<T>(client.options.loadedDataConverter, payloads?.[0])) ?? null;
 }

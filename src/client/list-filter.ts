@@ -14,7 +14,6 @@ export async function newest({ client }: Session, query: string, limit: number):
   return found.sort((a, b) => b.startTime.getTime() - a.startTime.getTime());
 }
 
-/** Quotes a string for Temporal's list filters. */
 export function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -18,9 +18,7 @@ export interface Session {
   client: Client;
   namespace: string;
   taskQueue: string;
-  /** Whether the client encrypts what it gives to Temporal. */
   encrypts: boolean;
-  /** Whether the client gives search attributes to what it starts. */
   setsAttributes: boolean;
   workers: SeenWorkers;
   /** Base URL of the Temporal UI. Null if it is not configured. */

@@ -47,12 +47,10 @@ interface Started {
   startMs: number;
   workflowId: string;
   runId: string;
-  /** True if a span stands for the workflow. */
   hasSpan?: boolean;
   attributes?: SpanAttributes;
 }
 
-/** Adds the span of a start to the trace of the started workflow. */
 export function traceStart(
   { tracing }: { tracing: Tracing | null },
   type: string,

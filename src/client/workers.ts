@@ -63,7 +63,6 @@ export async function requireWorkers(session: Session): Promise<string[]> {
   return workers;
 }
 
-/** Returns why no worker takes new runs, or null. */
 export function problemOfWorkers(seen: QueueState, taskQueue: string): { message: string; remedy: string } | null {
   if (takeNewRuns(seen).length > 0) return null;
   if (seen.pollers.length === 0) {

@@ -130,7 +130,6 @@ export interface WorkerQuestion {
   begins?: true;
   /** Present if the run has taken its place at another worker. */
   hasPlace?: true;
-  /** The request to check. */
   request?: WorkflowRequest;
   /** When the workflow asks, in milliseconds since 1970 by Temporal's clock. */
   atMs?: number;
@@ -143,7 +142,6 @@ export interface WorkerInfo extends ServedService, DeploymentIdField {
    * True if the search attributes are registered. Setting an unknown attribute would fail the workflow task forever.
    */
   searchAttributes: boolean;
-  /** True if the worker's belay.yaml has the paths of apps. */
   deploysApps?: boolean;
   /** Absent if no notifications are configured. */
   notify?: NotifySettings;
@@ -161,7 +159,6 @@ export interface WorkerInfo extends ServedService, DeploymentIdField {
 
 /** The notifications in a worker's configuration. It has only names, because the addresses are secrets. */
 export interface NotifySettings {
-  /** Which runs send a notification when they end. */
   on: 'failed' | 'all';
   channels: string[];
   heartbeats: string[];

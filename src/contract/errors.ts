@@ -30,8 +30,6 @@ export class BelayError extends Error {
   }
 }
 
-/* The exit codes, for scripts to act on. */
-
 export const EXIT = {
   completed: 0,
   failed: 1,

@@ -62,7 +62,6 @@ export const runEndId = (runWorkflowId: string, firstRunId: string): string =>
 export const approvalNoticeId = (runWorkflowId: string, firstRunId: string, count: number, about: string): string =>
   workflowId('approval', runWorkflowId, firstRunId, String(count), about);
 
-/** The workflow that reports the state of a run to other places. */
 export const reportId = (runWorkflowId: string, firstRunId: string): string =>
   workflowId('report', runWorkflowId, firstRunId);
 

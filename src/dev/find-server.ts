@@ -15,7 +15,6 @@ const OLDEST_SERVER = [1, 29, 1] as const;
 export interface ExecutableDeps {
   cacheFolder: string;
   env: NodeJS.ProcessEnv;
-  /** Prints progress for people. */
   say: (line: string) => void;
   onBuild: (progress: BuildProgress) => void;
   /** The SDK's cached download. @returns the path; rejects if it cannot be downloaded */
@@ -96,8 +95,6 @@ function isOlder(version: readonly number[], than: readonly number[]): boolean {
   const differs = than.findIndex((part, index) => version[index] !== part);
   return differs >= 0 && (version[differs] ?? 0) < (than[differs] ?? 0);
 }
-
-/* Downloads the Temporal CLI with the SDK, which caches it. */
 
 const PREFIX = 'temporal-cli-';
 

@@ -33,7 +33,6 @@ import { listens } from './ports.ts';
 import { type DevServerRecord, recordFile, readDevServerRecord, runningRecord } from '../config/dev-server-record.ts';
 
 export interface StackOptions {
-  /** Folder for the server's log and database. */
   folder: string;
   /** Null starts an embedded Temporal server. */
   temporal: TemporalEndpoint | null;
@@ -168,7 +167,6 @@ interface DevReceiverOptions {
   port: WebhooksOptions['port'];
   configuration: Configuration;
   temporal: ConnectOptions;
-  /** The identity of the service. */
   service: string;
   sandbox: Sandbox | null;
   log: Logger;

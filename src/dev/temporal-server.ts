@@ -20,14 +20,12 @@ const ATTEMPTS = 3;
 export interface ServerOptions {
   /** The program, from findExecutable. */
   executable: string;
-  /** File for its output. */
   logFile: string;
   /** The SQLite file; without one, the data is lost at the end. */
   dbFile?: string;
   /** 0 = any free port */
   port?: number;
   uiPort?: number;
-  /** How long closed runs are kept. */
   retentionDays: number;
   env: NodeJS.ProcessEnv;
 }

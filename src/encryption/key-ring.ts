@@ -7,7 +7,6 @@ import { plainText } from '../contract/safe-text.ts';
 
 export interface KeyRing {
   readonly path: string;
-  /** The key that encrypts now. */
   current(): NamedKey;
   /** Undefined if the file lacks the key, even after another look. */
   find(id: string): KeyObject | undefined;
@@ -80,9 +79,7 @@ interface NamedKey {
 }
 
 interface KeyFile {
-  /** The key that encrypts. */
   current: NamedKey;
-  /** All keys that decrypt, including the current one. */
   keys: ReadonlyMap<string, KeyObject>;
 }
 

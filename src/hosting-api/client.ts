@@ -48,7 +48,6 @@ interface IdField {
 
 /** Every method throws a HostingApiError if it fails. */
 export interface HostingApiClient {
-  /** True if the paths of apps are known. */
   readonly deploysApps: boolean;
   triggerDeployment(target: DeployTarget, options?: TriggerOptions & IdField): Promise<Pick<OperationStatus, 'ids'>>;
   readLatestDeployment(target: DeployTarget, options?: ReadOptions & IdField): Promise<OperationStatus>;

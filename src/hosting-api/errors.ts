@@ -21,10 +21,8 @@ export interface HostingApiErrorFacts {
   /** False if the request was certainly not sent, because no connection was made. */
   sent: boolean;
   httpStatus?: number;
-  /** True if the answer had a JSON body. */
   isJson?: boolean;
   retryAfterMs?: number;
-  /** The service's clock, from the answer. */
   dateMs?: number | null;
 }
 

@@ -17,7 +17,6 @@ export interface HttpOptions {
   baseUrl: string;
   /** Called for every request, so that a rotated token needs no restart. */
   token: () => Promise<string>;
-  /** The URL of the proxy for all requests. */
   proxy?: string;
   /** Sends the requests. Default: over HTTP. */
   send?: Send;
@@ -27,12 +26,10 @@ export interface HttpOptions {
 
 export interface RequestReport {
   method: 'GET' | 'POST';
-  /** Null if no answer came. */
   status: number | null;
   tookMs: number;
 }
 
-/** The answer, whatever its status. */
 export interface RawAnswer {
   status: number;
   /** The names are in lower case. */

@@ -29,7 +29,6 @@ interface Turn {
 }
 
 export interface Pacer {
-  /** True while the service asks for a pause. */
   readonly isHeld: boolean;
   /** Sets the worker's share in requests per second. Null for no limit. */
   setShare(perSecond: number | null): void;
@@ -96,7 +95,6 @@ export function createPacer(limits: PaceLimits, clockMs = () => performance.now(
 /** Time, as tests replace it. */
 export interface Passage {
   nowMs: () => number;
-  /** Rejects if the signal is aborted. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<unknown>;
 }
 

@@ -16,7 +16,6 @@ export function printJson(document: object): void {
   stream.write(`${safeJson(document)}\n`);
 }
 
-/** For a command that ends without a result. */
 export function printFailure(result: RunResult, json: boolean): void {
   if (json && !printed) printJson(result);
   else printNote(`belay: ${result.error?.message}`);

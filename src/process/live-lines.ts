@@ -9,7 +9,6 @@ export type LiveLine = string | { text: string; paint: (text: string) => string 
 export interface LiveLines {
   /** Drops the lines that do not fit on the screen. */
   draw(lines: readonly LiveLine[]): void;
-  /** Removes the drawn lines. */
   clear(): void;
   /** Leaves the drawn lines where they are. Later output begins below them. */
   keep(): void;

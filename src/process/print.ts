@@ -9,12 +9,10 @@ import { withOwnCommand } from './own-command.ts';
 // eslint-disable-next-line no-control-regex -- terminal colors begin with a control character
 const COLOR = /(\u001b\[(?:[0-9]|[1-4][0-9]|9[0-7])m)/;
 
-/** Prints lines for people on stdout. */
 export function print(lines: string | readonly string[]): void {
   printTo(process.stdout, lines);
 }
 
-/** Prints lines for people on stderr. */
 export function printNote(lines: string | readonly string[]): void {
   printTo(process.stderr, lines);
 }

@@ -6,9 +6,7 @@ import { isRecord } from '../contract/plain-object.ts';
 export const MAX_ID_LENGTH = 200;
 /** The limit for the reason and the author of a freeze or an override. */
 export const MAX_REASON_LENGTH = 200;
-/** The limit for sites and apps of a run, rollout or fleet. */
 export const MAX_TARGETS = 1_000;
-/** The limit for servers of a rollout in progress at the same time. */
 export const MAX_AT_ONCE = 200;
 /** Rollouts that may have more servers in progress leave their reads to the pools of workers. */
 export const POOLED_ABOVE = 50;
@@ -29,7 +27,6 @@ export type Limits = readonly [min: number, max: number];
 
 const TEN_YEARS_MS = 10 * 365 * 24 * HOUR_MS;
 
-/** How many freezes and windows an override may name. */
 export const MAX_OVERRIDES = 20;
 
 /** A rollout gives its runs at most the approvals of the whole rollout and of the wave. */

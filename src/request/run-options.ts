@@ -319,7 +319,6 @@ export function valueAt(tree: object, path: RunOptionPath): unknown {
   return (branch as Tree)[field];
 }
 
-/** Adds the group if it is missing. */
 export function setValueAt(tree: object, path: RunOptionPath, value: unknown): void {
   const { group, field } = splitPath(path);
   const branch = group === null ? tree : ((tree as Tree)[group] ??= {});

@@ -3,7 +3,6 @@ import type { Deadline } from '../contract/operation.ts';
 import { durationText } from '../contract/duration.ts';
 
 export interface DeployLimits {
-  /** When the run started. */
   startedMs: number;
   startDeploysWithinMs: number | null;
   /** When the backup began, as far as known. Null without a backup. */
@@ -13,7 +12,6 @@ export interface DeployLimits {
   until: { atMs: number; text: string } | null;
 }
 
-/** Returns the earliest deadline, or null. */
 export function deadlineOf(limits: DeployLimits): Deadline | null {
   const { startedMs, startDeploysWithinMs, backupBeganMs, maxAgeAtDeployMs, until } = limits;
   const all: { atMs: number; reason: string }[] = [];
@@ -30,7 +28,6 @@ export function deadlineOf(limits: DeployLimits): Deadline | null {
   return first === undefined ? null : { at: new Date(first.atMs).toISOString(), reason: first.reason };
 }
 
-/** Returns why it is too late now, or null. */
 export function lateness(deadline: Deadline | null, nowMs: number): string | null {
   if (deadline === null || nowMs <= Date.parse(deadline.at)) return null;
   return `it is too late, ${deadline.reason}, which was ${deadline.at}`;

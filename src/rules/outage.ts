@@ -12,7 +12,6 @@ import { isForbidden, isWithoutEffect, type TriggerCounts, type TriggerResult } 
 export interface Outage {
   /** How long the operation may be parked in all. Null if it must not park. */
   budgetMs: number | null;
-  /** How long the operation was parked before. */
   spentMs: number;
   /** When the operation parked. Null if it is not parked. */
   sinceMs: number | null;
@@ -51,7 +50,6 @@ export function parkedReadAtMs(outage: Outage, nowMs: number, notBeforeMs: numbe
   return atMs <= endsMs ? atMs : null;
 }
 
-/** Returns why the operation ends if it cannot park. */
 export function endWithoutParking({ budgetMs }: Outage, reason: GivenUp): GivenUp {
   if (budgetMs === null) return reason;
   return { ...reason, message: `${reason.message}; the outage budget of ${durationText(budgetMs)} is used up` };

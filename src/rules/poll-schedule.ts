@@ -9,7 +9,6 @@ export interface DuePoll {
 export interface ScheduleOptions {
   /** The delays of early reads after the origin. Early reads that would come after the first try are dropped. */
   earlyMs?: readonly number[];
-  /** Delays every try. */
   jitterMs?: number;
 }
 
@@ -50,7 +49,6 @@ export function afterHeldPoll(schedule: PollSchedule, endedMs: number, wasTry: b
   return withExtraPoll(afterPoll(schedule, endedMs, false), againMs);
 }
 
-/** Adds a read that uses up no try. */
 export function withExtraPoll(schedule: PollSchedule, atMs: number): PollSchedule {
   return { ...schedule, earlyAtMs: [...schedule.earlyAtMs, atMs].sort((a, b) => a - b) };
 }
@@ -67,7 +65,6 @@ export function skipTo(schedule: PollSchedule, nowMs: number): PollSchedule {
 
 const tickAtMs = ({ originMs, intervalMs }: PollSchedule, tick: number): number => originMs + tick * intervalMs;
 
-/** Counts the tries that were due up to this time. */
 const ticksUntil = ({ originMs, intervalMs }: PollSchedule, ms: number): number =>
   Math.floor((ms - originMs) / intervalMs);
 

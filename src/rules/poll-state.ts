@@ -35,9 +35,7 @@ export function beginPolling({ schedule, tries }: PollPlan): PollState {
 export const nextRead = ({ schedule, notBeforeMs }: PollState): DuePoll => nextPoll(schedule, notBeforeMs);
 
 interface ReadAt {
-  /** When the answer came. */
   nowMs: number;
-  /** True if the read was due as a try. */
   isTry: boolean;
 }
 

@@ -100,7 +100,6 @@ export interface TriggerBudget {
   intervalMs: number;
   /** How long after the first POST ended another POST may be sent. */
   resendMs: number;
-  /** Until when to wait for another operation to end. */
   busyEndsMs: number;
   /** The least time between two requests that another operation refuses. */
   busyPauseMs: number;
@@ -148,7 +147,6 @@ type WithoutEffect = Unsent | (TriggerResult<never> & { kind: 'no_effect' });
 export const isWithoutEffect = (result: TriggerResult<unknown>): result is WithoutEffect =>
   isUnsent(result) || result.kind === 'no_effect';
 
-/** Returns what the request did at the service. */
 export function effectOf({ kind }: TriggerResult<unknown>): TriggerEffect {
   switch (kind) {
     case 'accepted':

@@ -15,7 +15,6 @@ import { normalizeStatus } from './status-words.ts';
 /** What is known before the first read. */
 interface KnownIds {
   baseline: DeploymentIds;
-  /** The ids in the trigger's answer. */
   trigger: DeploymentIds;
   /** The ids of the target and its server. They identify no deployment. */
   others: readonly string[];
@@ -78,7 +77,6 @@ function triggerIdsIn(known: KnownIds, answer: Pick<IdAnswer, 'ids'>): Deploymen
   return only(idsIn(known, answer), (id) => triggered.includes(id));
 }
 
-/** Returns the ids in the answer that the baseline lacked. */
 function freshIdsIn(known: KnownIds, answer: Pick<IdAnswer, 'ids'>): DeploymentIds {
   const old = Object.values(known.baseline);
   return only(idsIn(known, answer), (id) => !old.includes(id));
@@ -109,9 +107,7 @@ export interface VerdictContext {
   baseline: StatusReading | null;
   /** True if the trigger is known to be accepted. Until then, no status counts as settled. */
   accepted: boolean;
-  /** The ids in the trigger's answer. */
   triggerIds: DeploymentIds;
-  /** The ids of the target and its server. */
   otherIds: readonly string[];
   settleMs: number;
   minEvidence: Evidence;
@@ -120,7 +116,6 @@ export interface VerdictContext {
 /** What reads have shown since the trigger. */
 export interface Observations {
   ids: SeenIds;
-  /** The standing of the last read. */
   standing: Standing;
   /** True if a read that may be about our deployment was in progress. */
   inProgress: boolean;

@@ -7,7 +7,6 @@ import type { Lifetime } from './lifetime.ts';
 import { endpointOf, type Endpoint, type Subscription } from './subscriptions.ts';
 import { createFaultQueue, type FaultQueue } from './faults.ts';
 
-/** One event on its way to one endpoint. */
 export interface Delivery extends Message {
   type: string;
   at: string;
@@ -104,7 +103,6 @@ interface Attempt {
 }
 
 interface DeliveryResult extends Attempt {
-  /** How long the endpoint asked the sender to wait. */
   retryAfterMs: number;
 }
 

@@ -11,7 +11,6 @@ const sendingSchema = z.discriminatedUnion('kind', [
   }),
   /** Sent late, so that later deliveries overtake it. */
   z.strictObject({ kind: z.literal('delay'), delayMs: z.number().int().min(0) }),
-  /** Never sent. */
   z.strictObject({ kind: z.literal('drop') }),
   /** Sent after the endpoint has answered the first attempt of the next delivery. */
   z.strictObject({ kind: z.literal('defer') }),

@@ -17,7 +17,6 @@ interface QueuedFault {
 
 export interface FaultQueue<T> {
   add(...entries: T[]): void;
-  /** Takes the oldest match. */
   next(matches: (entry: T) => boolean): T | null;
 }
 
@@ -58,7 +57,6 @@ const answerSchema = z.discriminatedUnion('kind', [
   /** Headers and part of the body, then the connection closes. */
   z.strictObject({ kind: z.literal('cut') }),
   z.strictObject({ kind: z.literal('reset') }),
-  /** No answer at all. */
   z.strictObject({ kind: z.literal('none') }),
 ]);
 

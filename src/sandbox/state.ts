@@ -25,13 +25,10 @@ export interface JournalEntry {
   answered: number | null;
   authorized: boolean;
   idempotencyKey: string | null;
-  /** The operation that this request started. */
   began: { kind: Kind; id: string; target: string } | null;
-  /** The status word in the answer. */
   said: string | null;
   /** The id of the deployment that the answer was about. */
   shows: string | null;
-  /** The kind of fault that was applied. */
   fault: string | null;
   /** How long the answer asks the caller to wait: 0 if it names no time, null if it does not ask the caller to wait. */
   asksToWaitMs: number | null;
@@ -49,7 +46,6 @@ export const NOTHING_ELSE: Omit<JournalEntry, 'at' | 'by' | 'request'> = {
   asksToWaitMs: null,
 };
 
-/** An answer of the latest-deployment endpoint. */
 export interface Shown {
   id: string;
   status: string;
@@ -63,7 +59,6 @@ export interface State {
   token: string;
   /** Requests per second above which the answer is 429. Null for no limit. */
   maxPerSecond: number | null;
-  /** Counts a request against the limit. */
   isTooMuch(): boolean;
   begin(on: Resource, by: Actor): SandboxOperation;
   /** Reads what the endpoint shows: a new deployment may appear late, and a replica may lag. */

@@ -75,7 +75,6 @@ export async function handleDelivery(
   return { refused: null, event, ...(await intake.accept(event)) };
 }
 
-/** Maps a body to an event and the reactions to it. */
 export function interpretBody(
   body: JsonObject,
   { fields, kinds, isVerified }: Pick<Source, 'fields' | 'kinds'> & { isVerified: boolean },

@@ -86,7 +86,6 @@ const hasZone = (date: string) => !date.includes(':') || /([+-]\d\d:?\d\d|[A-Za-
 
 /* Maps a sender's event name to a kind. The service does not document its names, so likely ones are built in. Pure. */
 
-/** The sender's event names for each kind. */
 export type KindWords = Partial<Record<EventKind, readonly string[]>>;
 
 const MAX_LENGTH = 200;

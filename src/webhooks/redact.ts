@@ -84,5 +84,4 @@ export function shapeOf(body: unknown, path = ''): string[] {
   return entries.flatMap(([key, value]) => shapeOf(value, path === '' ? escaped(key) : `${path}.${escaped(key)}`));
 }
 
-/** Escapes a key for use in a path. */
 const escaped = (key: string) => key.replace(/[\\.[]/g, '\\$&');

@@ -24,7 +24,6 @@ export function createRefusals(metrics: Metrics, log: Logger, labelOf: (request:
   };
 }
 
-/** Answers requests that fastify rejects. */
 export function refuseErrors(app: FastifyInstance, { refuse }: Refusals, log: Logger): void {
   app.setNotFoundHandler((request, reply) =>
     app.supportedMethods.includes(request.method)

@@ -102,7 +102,6 @@ const HOST = '127.0.0.1';
 const TIMEOUT_MS = 2_000;
 
 interface SdkMetrics {
-  /** For the SDK's runtime. */
   readonly exporter: MetricsExporterConfig;
   /** Returns the text format of Prometheus. @throws if the SDK does not answer */
   text(): Promise<string>;

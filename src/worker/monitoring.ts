@@ -16,7 +16,6 @@ import { createCredentialGauges } from '../client/transport/credential-gauges.ts
 import { plainText } from '../contract/safe-text.ts';
 import type { Logger } from '../process/log.ts';
 
-/** A worker that is polling, or was. */
 export interface PollingWorker {
   workers: readonly Pick<Worker, 'getState'>[];
   /** When Temporal last saw the worker begin a poll, by Temporal's clock. Null if Temporal does not list the worker. */

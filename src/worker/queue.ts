@@ -16,7 +16,6 @@ import { pollersOf, type QueuePoller } from '../client/pollers.ts';
 export interface PolledQueue {
   namespace: string;
   taskQueue: string;
-  /** The identity of this worker. */
   identity: string;
   served: ServedService;
 }

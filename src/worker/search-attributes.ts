@@ -16,14 +16,12 @@ const TYPES = {
 
 type AttributeName = keyof typeof SEARCH_ATTRIBUTES;
 
-/** The search attributes that a namespace has. */
 export interface FoundAttributes {
   missing: AttributeName[];
   /** True if the credentials may list search attributes. Otherwise, searches show which exist. */
   mayList: boolean;
 }
 
-/** Why a worker does not use the search attributes. */
 export interface AttributeProblem {
   message: string;
   remedy: string | null;
@@ -141,7 +139,6 @@ const TYPE_WORDS = { KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
 
 interface AttributePlace {
   namespace: string;
-  /** The address of Temporal. */
   address: string;
 }
 

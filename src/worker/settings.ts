@@ -6,12 +6,10 @@ import { TIMING } from '../contract/timing.ts';
 import type { Admission } from './admission.ts';
 import { activitySlots, admissionSlots, workflowSlots, type PollingRest } from './slots.ts';
 
-/** What all parts of a worker share. */
 export interface SharedParts extends Pick<
   WorkerOptions,
   'connection' | 'namespace' | 'identity' | 'dataConverter' | 'workerDeploymentOptions' | 'interceptors'
 > {
-  /** The task queue of the runs. */
   taskQueue: string;
   activities: Activities;
 }

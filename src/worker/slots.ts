@@ -55,7 +55,6 @@ function createSlots<Info extends SlotInfo, Permit extends SlotPermit>(
 /* The activity slots of a worker. While the worker rests, it asks Temporal for no activity. */
 
 export interface PollingRest {
-  /** Null while the worker does not rest. */
   readonly reason: string | null;
   whenOver(): Promise<void>;
 }

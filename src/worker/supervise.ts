@@ -72,7 +72,6 @@ export async function supervise(
   };
 }
 
-/** Logs until the worker stops. */
 async function logReadiness(monitoring: Monitoring, log: Logger, over: AbortSignal): Promise<void> {
   const look = createReadinessLog(
     createReadiness(() => monitoring.polling),

@@ -105,7 +105,6 @@ const OPERATIONS: Record<string, OperationKind> = {
 
 const isPooled = ({ activityType }: Pick<Info, 'activityType'>): boolean => activityType === 'pollWhileInProgress';
 
-/** Names the read that a pooled wait makes. */
 const readNameOf = (input: unknown): string => ('backupId' in subjectIn(input) ? 'readBackup' : 'readLatestDeployment');
 
 function subjectIn(input: unknown): Record<string, unknown> {

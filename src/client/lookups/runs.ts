@@ -102,8 +102,6 @@ export async function startedBy({ workflow }: Client, operation: StartedBy): Pro
   return found;
 }
 
-/* Asks an operation in flight for its own progress. */
-
 /** @throws Error if the operation does not answer */
 export function queryOperation({ workflow }: Client, { workflowId, runId }: Execution): Promise<OperationProgress> {
   return workflow.getHandle(workflowId, runId).query<OperationProgress>(QUERIES.progress);

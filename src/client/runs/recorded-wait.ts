@@ -51,7 +51,6 @@ export async function waitOf(client: Client, open: Open, events: Events): Promis
   return { ...read, nextReadAt: new Date(dueMs).toISOString() };
 }
 
-/** Returns the wait as it began. */
 async function pooledWait(
   client: Client,
   read: Omit<WaitingForRead, 'nextReadAt'>,

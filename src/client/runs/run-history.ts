@@ -8,11 +8,8 @@ import { decoded } from '../decode-payloads.ts';
 
 export interface HistoryFacts {
   input: RunInput | null;
-  /** The operations that have closed. */
   parts: (BackupResult | DeploymentResult)[];
-  /** All operations that were started. */
   operations: Execution[];
-  /** The operation that was started last, if it has not closed. */
   open: Execution | null;
 }
 

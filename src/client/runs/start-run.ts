@@ -59,7 +59,6 @@ export async function startRun(session: Session, given: RunInput, options: Start
 interface Started {
   type: RunType;
   workflowId: string;
-  /** What to do if there is already a run with this id. */
   ifTaken: 'attach' | 'fail';
 }
 

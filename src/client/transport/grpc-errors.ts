@@ -70,7 +70,6 @@ export function isMissingNamespace(error: unknown): boolean {
   return isThis || isMissingNamespace(error.cause);
 }
 
-/** True if the program has closed the connection. */
 export const isClosed = (error: unknown): boolean =>
   error instanceof Error && [error, grpcCause(error)].some((it) => /channel has been shut down/i.test(String(it)));
 
@@ -87,8 +86,6 @@ export function grpcCause(error: unknown): unknown {
 export function codeOf(error: unknown): number | null {
   return isGrpcServiceError(error) ? error.code : null;
 }
-
-/* Tells people what to do without a connection to Temporal. */
 
 export const START_TEMPORAL = 'start `belay dev`, or set TEMPORAL_ADDRESS to the address of Temporal';
 export const CHECK_CREDENTIALS = 'check the API key or the client certificate, and the namespace that they are for';

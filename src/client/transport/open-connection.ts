@@ -14,7 +14,6 @@ import { messageOf } from '../../contract/safe-text.ts';
 const GRPC_ATTEMPTS = 4;
 
 interface OpenOptions {
-  /** Connects on the first call. */
   lazy: boolean;
   onCredentials?: ((state: CredentialsState) => void) | undefined;
 }
@@ -98,7 +97,6 @@ export interface Opened<C extends KeyedConnection> {
 }
 
 export interface CredentialsState {
-  /** True if the credentials in the files are in use. */
   areGood: boolean;
   certificateEndMs: number | null;
 }
@@ -116,7 +114,6 @@ export interface LiveOptions<C extends KeyedConnection> {
 }
 
 export interface LiveConnection<C extends KeyedConnection> {
-  /** Passes each call on to the connection in use. */
   connection: ConnectionLike;
   inUse(): C;
 }

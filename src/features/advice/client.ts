@@ -28,7 +28,7 @@ import { withoutPutOff } from '../../client/transport/grpc-retries.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 
 export interface AdviceFilter {
-  /** At most the first 50 count. Default: all. */
+  /** Only the first 50 count. Default: all servers and targets. */
   of?: readonly AdviceSubject[];
   /** How many operations to read, the newest of all. Default and maximum: 100. */
   limit?: number;
@@ -129,7 +129,7 @@ function groupByLock(
   return groups;
 }
 
-/* Only the first 50 count. Default: all servers and targets. */
+/* Reads the results of closed operations, with one search and one read of each. The list of workflows lags a moment. */
 
 type OperationResult = BackupResult | DeploymentResult;
 

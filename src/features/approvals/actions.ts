@@ -84,7 +84,6 @@ async function prove(
   return { by: decided.by, proof: { kind: 'ssh', signature: signed } };
 }
 
-/** Returns the question if it still needs answers, else null. */
 async function leftToAsk(belay: Belay, { plan: { workflowId }, hash }: ApprovalQuestion) {
   const next = await belay.approvals.question(workflowId).catch(() => null);
   return next?.hash === hash ? next : null;

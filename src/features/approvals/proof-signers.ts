@@ -4,7 +4,6 @@ import { ApprovalError, parseSshKey, fingerprint, verifySshSignature } from './p
 
 export interface Signer {
   principals: string[];
-  /** The encoded public key. */
   key: Buffer;
   /** Null if the key may sign for any namespace. */
   namespaces: string[] | null;

@@ -24,12 +24,9 @@ export interface OpenQuestion {
   count: number;
   endsMs: number;
   asked: AskedApproval[];
-  /** The approvals that count, in order. */
   yeses: Yes[];
   rejected: { by: string; why: string; proven: string } | null;
-  /** How many answers did not count. */
   badAnswers: number;
-  /** The proof of each principal, by name. */
   proven: Map<string, string>;
 }
 

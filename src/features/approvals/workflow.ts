@@ -34,7 +34,6 @@ export interface Asking {
   isOver: () => boolean;
   /** When to give up in any case, in milliseconds since 1970. Default: when the question expires. */
   deadlineMs?: number;
-  /** Called for the question, and after each answer. */
   onChange: (waiting: WaitingForApproval) => void;
   notify: (about: 'asked' | 'half_time' | 'approved', question: OpenQuestion) => Promise<void>;
 }

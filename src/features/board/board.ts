@@ -25,7 +25,6 @@ export interface BoardOptions {
   configuration?: () => Promise<Configuration>;
   /** Null if the board does not read the service. */
   service: ServiceConfig | null;
-  /** Folder of kept receipts. */
   receipts?: string;
   passage?: BoardTime;
 }

@@ -98,7 +98,6 @@ export function createPast(session: Session): Past {
     }
   }
 
-  /** Forgets runs that no subject shows. */
   function sweep(): void {
     const shown = new Set([...bySubject.values()].flatMap((it) => it.runs.map(({ result }) => result.runId)));
     for (const [runId, { isRead, result }] of runs)

@@ -25,7 +25,6 @@ export interface Problem {
 export interface BoardPoller {
   /** Someone looks. Resolves once there is something to show, after a few seconds at the latest. */
   look(): Promise<void>;
-  /** The problems of the sources whose last read failed. */
   problems(): Problem[];
   stop(): void;
 }

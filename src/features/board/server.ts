@@ -30,13 +30,10 @@ export interface BoardServerOptions {
   host: string;
   /** 0 = any free port. A `likely` port falls back to any free port if it is in use. */
   port: number | { likely: number };
-  /** The file that holds the secret of callers. */
   secretFile?: string;
   /** The header in which a proxy names the person it authenticated. */
   identityHeader?: string;
-  /** The addresses or networks of that proxy. */
   trustedProxies?: readonly string[];
-  /** The folder of kept receipts. */
   receipts?: string;
   service: ServiceConfig | null;
   /** Default: the Temporal from the environment. */

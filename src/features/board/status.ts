@@ -52,7 +52,6 @@ export interface BoardTarget extends BoardSubject {
   /** What the service itself reports; null if it was not read. */
   service: string | null;
   serviceReadAt: string | null;
-  /** Why the last read of the service returned no status. */
   serviceProblem: string | null;
   needsAttention: boolean;
 }
@@ -83,7 +82,6 @@ type AttentionKind =
 
 export interface Attention {
   kind: AttentionKind;
-  /** The subject, such as `site a1`. */
   what: string;
   why: string;
   since: string | null;

@@ -197,7 +197,6 @@ export function entryLine(entry: FreezeEntry, atMs: number): string {
   return holdsBack ? colors.yellow(line) : line;
 }
 
-/** Returns the line without a color. */
 export function entryText(entry: FreezeEntry, atMs: number): string {
   const { kind, name, isActive, until, fromText, untilText, reason, by } = entry;
   const state = kind === 'freeze' ? freezeState(entry, atMs) : isActive ? 'open' : 'closed';

@@ -51,7 +51,6 @@ export function nextLookMs(by: readonly FrozenBy[], nowMs: number, spentMs: numb
   return Math.max(atMs, nowMs + leastMs);
 }
 
-/** True if a known end is later than the workflow may wait. */
 export function outlasts(by: readonly FrozenBy[], nowMs: number, endsMs: number): boolean {
   return nowMs >= endsMs || (thawsAtMs(by) ?? 0) > endsMs;
 }

@@ -78,14 +78,12 @@ export interface LetOff {
   since?: string;
 }
 
-/** A worker's answer to an override. */
 export type OverrideAnswer = { letOff: LetOff[] } | { error: RunError };
 
 export interface FreezeQuestion extends TargetsInput {
   serverId?: string;
   /** The fleet that the run names. */
   fleet?: string;
-  /** Whether the run makes a backup of the server. */
   backsUp: boolean;
   /** Whether later targets may go although the first one is frozen. */
   keepGoing?: boolean;
@@ -102,7 +100,6 @@ export interface FrozenParts {
 }
 
 export interface FreezeAnswer {
-  /** Null if nothing is frozen. */
   frozen: FrozenParts | null;
   /** The worker's own epoch. A rollout that was restored does not know which servers it started. */
   epoch: string;

@@ -35,7 +35,6 @@ function listenForThaws(): ThawSignals {
   };
 }
 
-/** The waits of a run or rollout for freezes so far. */
 export interface Thaws {
   readonly signals: ThawSignals;
   count: number;
@@ -49,13 +48,11 @@ export const tooManyThaws = ({ count }: Thaws): string | null =>
   count < HISTORY_BUDGET.maxThaws ? null : `it waited ${count} times already`;
 
 export interface ThawWait {
-  /** Reads what is holding it back now. */
   look: () => Promise<FrozenBy[]>;
   /** The limit of all its waits together. */
   freezeWaitMs: number;
   /** When to give up in any case, in milliseconds since 1970. Default: never. */
   deadlineMs?: number;
-  /** True once nothing has to wait any more. */
   isOver: () => boolean;
   onLook: (waiting: WaitingForThaw) => void;
 }

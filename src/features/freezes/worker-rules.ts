@@ -111,7 +111,6 @@ function end(atMs: number, timeZone: string): End {
 export interface ListedFreeze {
   kind: 'freeze' | 'window';
   name: string;
-  /** True if the freeze is active, or if the window is open. */
   isActive: boolean;
   /** The begin of the current span, or of the next one. ISO 8601, or null if there is none. */
   from: string | null;
@@ -119,7 +118,6 @@ export interface ListedFreeze {
   /** For people, in the local time of the entry's time zone. */
   fromText: string | null;
   untilText: string | null;
-  /** Null for a window. */
   reason: string | null;
   blocks: readonly BlockedAction[];
   override: OverrideRule;

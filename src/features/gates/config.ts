@@ -140,7 +140,6 @@ export type GateConfig = z.infer<typeof gate>;
 
 /* Checks the gates in belay.yaml, and the names of the gates after waves. */
 
-/** How often and how many times a gate is measured. */
 export function gatePace(gate: Pick<GateConfig, 'interval' | 'tries' | 'inARow'>) {
   const { interval = GATE_DEFAULTS.interval, tries = GATE_DEFAULTS.tries } = gate;
   return { interval, tries, inARow: gate.inARow ?? Math.min(GATE_DEFAULTS.inARow, tries) };

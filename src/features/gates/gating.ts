@@ -6,7 +6,6 @@ import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import type { RolloutState } from '../rollouts/state.ts';
 
 export interface Gating {
-  /** The gates as a worker recorded them when the rollout began. */
   waves: readonly WaveGates[];
   on: Required<OnGates>;
   waiting: WaitingForGates | null;

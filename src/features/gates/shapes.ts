@@ -33,7 +33,6 @@ interface PageRule extends GateLimits {
 
 /** A gate, as a worker recorded it when the rollout began. */
 export interface GatePlan {
-  /** The name in belay.yaml. */
   name: string;
   rule: GateRule;
   /** Equal rules have equal hashes. */

@@ -263,7 +263,6 @@ function endOf({ verdict, letOff }: MeasuredGate): Partial<Held> {
 interface MeasuredGate {
   plan: GatePlan;
   state: GateState;
-  /** Null while the gate is undecided. */
   verdict: GateVerdict | null;
   /** The decision of a person that overrides the verdict. Null if there is none. */
   letOff: Decision | null;
@@ -286,7 +285,6 @@ interface Until {
   everyMs: ((plan: GatePlan) => number) | null;
 }
 
-/** Measures the gate until its verdict changes. */
 async function measureUntilDecided(rollout: RolloutState, gate: MeasuredGate, until: Until): Promise<void> {
   const { wave, isOver, onChange, everyMs } = until;
   const { plan, verdict: before } = gate;

@@ -201,7 +201,6 @@ const hideHost = (message: string, { hostname }: URL): string =>
 interface Sample {
   /** Labels as Prometheus writes them, such as `{instance="a"}`. Empty for a scalar. */
   series: string;
-  /** The number as Prometheus writes it. */
   value: string;
 }
 

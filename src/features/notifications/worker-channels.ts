@@ -167,7 +167,6 @@ interface Message {
   head: string;
   reason: string | undefined;
   parts: string[];
-  /** The number of parts that are not in `parts`. */
   leftOut: number;
   link: string | null;
   commands?: readonly string[];

@@ -8,9 +8,7 @@ import type { ChannelKind } from './worker-channels.ts';
 
 export class NotTaken extends Error {
   override name = 'NotTaken';
-  /** Null if the receiver did not answer. */
   readonly status: number | null;
-  /** How long the receiver asks to wait. */
   readonly retryAfterMs: number | undefined;
   /** The receiver's answer. It may repeat a secret, so nothing shows or stores it. */
   declare readonly body: string;

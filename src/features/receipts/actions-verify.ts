@@ -106,13 +106,11 @@ interface ApprovalFacts extends Approved {
   hash: string;
 }
 
-/** The facts of an entry `rejection`. */
 interface RejectionFacts extends Yes {
   plan: ApprovalPlan;
   hash: string;
 }
 
-/** Who decided, and what proves it. */
 interface Proven {
   by: string;
   proof: string;
@@ -226,7 +224,6 @@ function proofOf(
 
 interface Requested {
   kind: 'backup' | 'deployment' | 'run';
-  /** Null unless a deployment was requested. */
   target: Target | null;
   atMs: number;
 }

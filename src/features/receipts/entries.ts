@@ -8,7 +8,6 @@ import { type Approved, type Yes, planHash } from '../approvals/shapes.ts';
 import type { Held } from '../freezes/shapes.ts';
 
 export interface KnownOperation {
-  /** The workflow id of the operation. */
   id: string;
   baseline: { at: string | null; status: string } | null;
   posts: { at: string | null; idempotencyKey: string | null; answeredAt: string | null; result: string | null }[];

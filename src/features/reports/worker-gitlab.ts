@@ -78,7 +78,6 @@ interface Deployment {
   id: number;
   sha: string;
   status: string;
-  /** True if a job of GitLab made it. */
   isOfJob: boolean;
 }
 

@@ -44,9 +44,7 @@ type Tell = (message: ReportMessage) => Promise<void | Sent>;
 type Sent = Awaited<ReturnType<typeof reportGitlabDeployment>>;
 
 export interface ReportLinks {
-  /** Returns the page of the run in the Temporal UI. */
   ofRun: (run: RunRef) => string | null;
-  /** Returns the address of a site. */
   ofSite: (siteId: string) => string | null;
 }
 

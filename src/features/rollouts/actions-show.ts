@@ -160,8 +160,6 @@ async function runningLine(runOf: RunOf, { serverId, workflowId }: TargetResult)
   return `  ${serverId}  ${status == null ? 'starting' : liveLine(status, true)}`;
 }
 
-/* Prints a rollout as one JSON document, or as lines for people. */
-
 function rolloutOfError(error: unknown): RolloutResult {
   const known = error instanceof BelayError ? error.rollout : null;
   return { ...(known ?? emptyRollout()), error: errorOf(error) };

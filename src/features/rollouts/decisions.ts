@@ -19,7 +19,6 @@ const holdSignal = defineSignal<[ServerHold]>(HOLD_SIGNAL);
 export interface Beginning {
   /** Null until a worker has checked the request. */
   rollout: RolloutState | null;
-  /** True if the worker refused the request. */
   isRefused: boolean;
   onResumed: () => void;
 }

@@ -19,7 +19,6 @@ interface Admitting {
 export interface BeforeServer extends Admitting {
   /** Waits until the server may start. @returns false if the rollout has to decide again what comes next */
   mayBegin: (rollout: RolloutState, target: TargetResult, isCancelled: IsCancelled) => Promise<boolean>;
-  /** Called when the run of a server has ended. */
   ended?: (rollout: RolloutState, target: TargetResult) => void;
 }
 

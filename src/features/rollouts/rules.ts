@@ -36,7 +36,6 @@ export function nextStep({ targets, maxAtOnce, phase, onFailures }: Moving): Ste
 
 const mayStart = (target: TargetResult): boolean => isPending(target) && target.heldByEvent === null;
 
-/** The unfinished servers of the first unfinished wave. */
 export function openOfWave(targets: readonly TargetResult[]): TargetResult[] {
   const open = targets.filter(({ outcome }) => outcome === null);
   return open.filter(({ wave }) => wave === open[0]?.wave);

@@ -45,7 +45,6 @@ export interface RolloutState {
   readonly input: RolloutInput;
   readonly plan: RunPlan;
   readonly result: RolloutResult;
-  /** The epoch in which the rollout was admitted. */
   epoch: string | null;
   /** True if the namespace has the search attributes. Known once the rollout is admitted. */
   searchAttributes: boolean;
@@ -56,11 +55,8 @@ export interface RolloutState {
   readonly thaws: Thaws;
   /** How a freeze, a missing approval or a gate stopped the rollout. Null if none did. */
   stopped: Conclusion | null;
-  /** The freeze that the rollout waits for, or null. */
   thaw: WaitingForThaw | null;
-  /** The open question for approval, and its answers. */
   readonly approvals: HeardAnswers;
-  /** The approval that the rollout waits for, or null. */
   asking: WaitingForApproval | null;
   /** The approvals that waves still need, and those that people gave. */
   readonly approved: RolloutApprovals;
@@ -68,7 +64,6 @@ export interface RolloutState {
   readonly hooks: RolloutHooks;
   next(): Step;
   setPhase(phase: RolloutPhase): void;
-  /** Records a decision and applies it. */
   decide(action: Decision['action'], by: string, reason: string): void;
   /** Records that the rollout starts no more servers. It ends with `end`, unless a person aborts it as well. */
   stop(by: string, end: Stop): void;
@@ -77,11 +72,9 @@ export interface RolloutState {
 }
 
 interface RolloutApprovals {
-  /** The approvals to ask for before waves. */
   waves: readonly WaveRule[];
   /** The approval of the whole rollout. Null if none was needed. */
   all: ApprovedParts | null;
-  /** Keyed by the name of the wave. */
   ofWaves: Map<string, ApprovedParts>;
 }
 

@@ -133,7 +133,6 @@ function frozenLines({ definition: { scheduleId, timeZone }, firings }: Collisio
 
 interface Question {
   scheduleId: string;
-  /** The names of the approvals. */
   names: string[];
 }
 

@@ -142,8 +142,6 @@ async function firingOf(
   }
 }
 
-/* Converts a schedule to Temporal's form and back. */
-
 type Action = Extract<ScheduleOptions['action'], { type: 'startWorkflow' }>;
 
 /** Sets every field, because Temporal's defaults differ between its versions. */
@@ -296,8 +294,6 @@ function isBeingRepaired(error: unknown): boolean {
     /task in failed state/i.test(cause instanceof Error ? cause.message : '')
   );
 }
-
-/* Turns errors of Temporal's schedules into BelayErrors. */
 
 /** The list lags, so the schedule may have been deleted since. */
 export function unlessGone(error: unknown): null {

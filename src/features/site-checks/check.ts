@@ -118,7 +118,6 @@ function createSiteCheck(operation: CheckedOperation, service: string, aim: Chec
   };
 }
 
-/** Looks at the commit while the status decides nothing. */
 function watchCommit(
   { aim, found, read }: Checking,
   shown: () => CommitEvidence | null,

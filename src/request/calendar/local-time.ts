@@ -65,7 +65,6 @@ export function firstAfter(time: string, timeZone: string, after: string): strin
   return at.toInstant().toString();
 }
 
-/** Formats local time, such as `2026-03-29 03:00`. */
 export function localText(at: Date, timeZone: string): string {
   const local = Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timeZone);
   return local.toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');

@@ -61,7 +61,6 @@ export function wholeNumberWithin([min, max]: Limits) {
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-/** A list of different names. */
 function namesOf(what: string, no: string) {
   return z
     .array(idOf(what), { error: no })
@@ -70,7 +69,6 @@ function namesOf(what: string, no: string) {
     .superRefine(saying((names) => (new Set(names).size < names.length ? 'names one twice' : null)));
 }
 
-/** One name, or a list of different names. */
 export const oneOrMoreNames = () =>
   z.union([idOf('A name'), namesOf('A name', `must have 1 to ${MAX_OVERRIDES} names`).meta({ uniqueItems: true })], {
     error: ({ input }) => problemOfNames(input),
@@ -157,7 +155,6 @@ function shapeOf(group: 'backup' | 'deploy' | null): Record<string, z.ZodType> {
   return Object.fromEntries(rows.map((row) => [splitPath(row.path).field, schemaOf(row).optional()]));
 }
 
-/** The targets of a run, without repetition. */
 function targetsOf<T extends z.ZodType>(target: T, what: string, toTarget: (value: z.output<T>) => Target) {
   return z
     .array(target, { error: 'is not a list' })
@@ -189,7 +186,6 @@ export const targetSchema = objectOf(
   'a target',
 );
 
-/** A text that says why, or by whom. */
 const forPeople = (description: string) =>
   z
     .string({ error: 'is empty: give one' })
