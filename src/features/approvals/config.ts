@@ -1,4 +1,4 @@
-/** Approvals in belay.yaml. Rules between keys are in plan/check-approvals.ts. */
+/** Approvals in belay.yaml: the schema, and the rules between keys. */
 import { z } from 'zod';
 import { LIMITS } from '../../request/limits.ts';
 import { checkScope, scope } from '../../config/file/scope.ts';

@@ -1,4 +1,4 @@
-/** Freezes and windows in belay.yaml. Rules between keys are in plan/check-freezes.ts. */
+/** Freezes and windows in belay.yaml: the schema, and the rules between keys. */
 import { z } from 'zod';
 import { HOUR_MS, durationText } from '../../contract/duration.ts';
 import { cron, timeZone } from '../rollouts/config.ts';

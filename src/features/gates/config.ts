@@ -1,4 +1,4 @@
-/** Gates in belay.yaml, and what of them follows a wave. Rules between keys are in plan/check-gates.ts and plan/check-gate-kind.ts. */
+/** Gates in belay.yaml: the schema, and the rules between keys. */
 import { z } from 'zod';
 import { HOUR_MS } from '../../contract/duration.ts';
 import { namesWord, wordsIn } from './worker-measure.ts';

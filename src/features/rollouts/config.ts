@@ -1,4 +1,4 @@
-/** Fleets, rollouts and schedules in belay.yaml. Rules between keys are in plan/check-fleets.ts. */
+/** Fleets, rollouts and schedules in belay.yaml: the schema, and the rules between keys. */
 import { z } from 'zod';
 import { HOUR_MS } from '../../contract/duration.ts';
 import { appTarget, siteTarget, isSameTarget, targetText } from '../../contract/target.ts';

@@ -1,4 +1,4 @@
-/** Sites and their checks in belay.yaml. Rules between keys are in plan/check-sites.ts. */
+/** Sites and their checks in belay.yaml: the schema, and the rules between keys. */
 import { z } from 'zod';
 import { LIMITS, CHECK_DEFAULTS } from '../../request/limits.ts';
 import { HOUR_MS, durationText } from '../../contract/duration.ts';
