@@ -221,7 +221,7 @@ export const targetsOn = ({ sites = [], apps = [] }: ServerConfig): Target[] => 
   ...apps.map(appTarget),
 ];
 
-/** Expects each server, site and app only once; check-fleets.ts reports duplicates. */
+/** The file has been checked: it names each server, site and app only once. */
 export function buildInventory(fleets: Fleets = {}): Inventory {
   const places = new Map<string, InventoryEntry>();
   const inventory: Inventory = { servers: new Map(), placeOf: (target) => places.get(lockIdOf(target)) };
