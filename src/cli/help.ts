@@ -1,6 +1,6 @@
 /** How help is arranged: commands and options in groups, short forms, and the table of environment variables. */
 import type { Command, Help, Option } from 'commander';
-import { SECTIONS, VARIABLES } from '../config/environment/variables.ts';
+import { VARIABLE_SECTIONS, VARIABLES } from '../config/environment/variables.ts';
 
 /** Every command in its group of `belay --help`, with a summary that fits on one line of 80 columns. */
 const COMMAND_GROUPS: Record<string, Record<string, string>> = {
@@ -129,7 +129,7 @@ export function groupCommands(belay: Command): void {
 /** The table of environment variables. */
 export function environmentHelp(help: Help): string {
   const width = Math.max(...VARIABLES.map(({ name }) => name.length));
-  const sections = Object.entries(SECTIONS).map(([section, title]) => {
+  const sections = Object.entries(VARIABLE_SECTIONS).map(([section, title]) => {
     const rows = VARIABLES.filter((it) => it.section === section).map((row) =>
       help.formatItem(row.name, width, plain(`${row.meaning}${defaultText(row)}`), help),
     );

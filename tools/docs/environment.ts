@@ -1,11 +1,11 @@
 /** docs/reference/environment.md, from the table of variables. */
-import { SECTIONS, VARIABLES } from '../../src/config/environment/variables.ts';
+import { VARIABLE_SECTIONS, VARIABLES } from '../../src/config/environment/variables.ts';
 import { code, page, table } from './markdown.ts';
 
 type Row = (typeof VARIABLES)[number];
 
 export function environmentPage(): string {
-  const sections = Object.entries(SECTIONS).flatMap(([section, title]) => [
+  const sections = Object.entries(VARIABLE_SECTIONS).flatMap(([section, title]) => [
     `## ${title}`,
     table(
       ['variable', 'meaning', 'default'],

@@ -14,11 +14,11 @@ interface VariableRow {
   fallback?: string;
   /** Keep it out of logs and argument lists. */
   secret?: true;
-  section: keyof typeof SECTIONS;
+  section: keyof typeof VARIABLE_SECTIONS;
 }
 
 /** In the order of the printed table. */
-export const SECTIONS = {
+export const VARIABLE_SECTIONS = {
   service: 'The hosting service: `worker`, `dev`, `doctor`, `check`, `board` and `top --site` read these',
   belay: 'Belay itself',
   traces: 'Traces: the variables of OpenTelemetry',
