@@ -1,6 +1,5 @@
 /** What `belay init` and `belay config check` do: they begin belay.yaml, and check it on this machine alone. */
 import { writeFile } from 'node:fs/promises';
-import { ConfigError } from '../config/environment/variables.ts';
 import { configFile, isGithubActions } from '../config/environment/environment.ts';
 import { CONFIG_REMEDY, readConfiguration } from '../config/load.ts';
 import { SCHEMA_VERSION } from '../contract/names.ts';
@@ -85,7 +84,7 @@ async function mistakeIn(path: string, remedy: string): Promise<{ message: strin
     await readConfiguration({ path, isNamed: true }, remedy);
     return null;
   } catch (error) {
-    if (!(error instanceof ConfigError) && !(error instanceof BelayError)) throw error;
+    if (!(error instanceof BelayError)) throw error;
     const { message } = error;
     const line = message.startsWith(`${path}:`) ? /^\d+(?=: )/.exec(message.slice(path.length + 1))?.[0] : undefined;
     return { message, line: line === undefined ? null : Number(line) };

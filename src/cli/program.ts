@@ -10,7 +10,6 @@ import { printNote } from '../process/print.ts';
 import { printFailure, startDocument } from '../process/json-document.ts';
 import { resultOfError } from './run-text.ts';
 import { refuseRepeated } from './options.ts';
-import { ConfigError } from '../config/environment/variables.ts';
 import { VERSION } from '../process/version.ts';
 
 /** The command line, ready to parse arguments. */
@@ -72,7 +71,6 @@ function fail(error: unknown, args: readonly string[]): number {
     const sentence = /[.?!)]$/.test(message) ? message : `${message}.`;
     return fail(new BelayError('Usage', `${sentence} See \`${nameOfCommand(args)} --help\`.`), args);
   }
-  if (error instanceof ConfigError) return fail(new BelayError('Usage', error.message), args);
   const result = resultOfError(error);
   printFailure(result, asJson);
   return exitCodeOfResult(result);

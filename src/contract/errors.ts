@@ -9,7 +9,7 @@ import type { RolloutResult } from '../features/rollouts/shapes.ts';
  * `exitCodeOf` returns the exit code that the command line would use.
  */
 export class BelayError extends Error {
-  override readonly name = 'BelayError';
+  override readonly name: string = 'BelayError';
   /** What happened, for a `switch`. Each member of the type says what it means. */
   readonly type: ErrorType;
   /** The result of the run. Null if no run was reached. */

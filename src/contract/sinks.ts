@@ -29,7 +29,7 @@ export type ReportSinks = {
     triggered: (it: Triggered) => void;
     operationEnded: (it: OperationEnded) => void;
     runEnded: (it: RunEnded) => void;
-    lockAcquired: (it: { operation: OperationKind; waitedMs: number }) => void;
+    lockWaited: (it: { operation: OperationKind; waitedMs: number }) => void;
     /** Called if a read that followed a hint ended the wait. */
     hintDecided: (it: { operation: OperationKind; afterMs: number }) => void;
   };

@@ -42,7 +42,7 @@ interface WorkerMetrics {
   readonly triggered: (operation: OperationKind, effect: TriggerEffect) => void;
   /** @param result `answered`, or the kind of the failure. @param lateMs null if the read was not due at a time */
   readonly polled: (operation: OperationKind, result: string, lateMs: number | null) => void;
-  readonly lockAcquired: (operation: OperationKind, waitedMs: number) => void;
+  readonly lockWaited: (operation: OperationKind, waitedMs: number) => void;
   readonly hintDecided: (operation: OperationKind, afterMs: number) => void;
   readonly requested: (it: RequestReport) => void;
   readonly clockIs: (aheadMs: number) => void;
@@ -77,7 +77,7 @@ function createWorkerMetrics({ version, buildId }: { version: string; buildId: s
   for (const operation of OPERATION_KINDS) for (const effect of TRIGGER_EFFECTS) triggers.inc({ operation, effect }, 0);
   const polls = counter('polls_total', 'Reads of a status, by result', 'operation', 'result');
   const lateness = histogram('poll_lateness_seconds', 'How late polls are made', QUICK_S);
-  const locks = histogram('lock_wait_seconds', 'Time until a run acquired a lock', SLOW_S, 'operation');
+  const locks = histogram('lock_wait_seconds', 'Time that a run waited for a lock', SLOW_S, 'operation');
   const hints = histogram('hint_to_verdict_seconds', 'Time from a hint to the verdict it led to', QUICK_S, 'operation');
   const requests = histogram(
     'service_request_seconds',
@@ -104,7 +104,7 @@ function createWorkerMetrics({ version, buildId }: { version: string; buildId: s
       polls.inc({ operation, result });
       if (lateMs !== null) lateness.observe(lateMs / 1_000);
     },
-    lockAcquired: (operation, waitedMs) => locks.observe({ operation }, waitedMs / 1_000),
+    lockWaited: (operation, waitedMs) => locks.observe({ operation }, waitedMs / 1_000),
     hintDecided: (operation, afterMs) => hints.observe({ operation }, afterMs / 1_000),
     requested({ method, status, tookMs }) {
       requests.observe({ method, status_class: classOf(status) }, tookMs / 1_000);
@@ -143,7 +143,7 @@ export function reportSinks(metrics: WorkerMetrics, log: Logger, version: string
           log.info({ workflowId, runId, ...ended, version }, 'run ended');
         },
       },
-      lockAcquired: { fn: (_info, { operation, waitedMs }) => metrics.lockAcquired(operation, waitedMs) },
+      lockWaited: { fn: (_info, { operation, waitedMs }) => metrics.lockWaited(operation, waitedMs) },
       hintDecided: { fn: (_info, { operation, afterMs }) => metrics.hintDecided(operation, afterMs) },
     },
   };

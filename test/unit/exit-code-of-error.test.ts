@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { emptyResult } from '../../src/contract/results.ts';
-import { BelayError, exitCodeOf } from '../../src/starter.ts';
+import { BelayError, exitCodeOf, readConfiguration } from '../../src/starter.ts';
 import { README } from '../support/readme.ts';
 
 test('a program exits with the code of the command line', () => {
@@ -12,6 +12,14 @@ test('a program exits with the code of the command line', () => {
   assert.equal(exitCodeOf(new BelayError('NoWorker', 'x')), 7);
   assert.equal(exitCodeOf(new BelayError('StoppedWaiting', 'x', emptyResult())), 124);
   assert.equal(exitCodeOf(new Error('x')), 70);
+});
+
+test('a mistake in the configuration is an error of the library, of type Usage', async () => {
+  await assert.rejects(readConfiguration({ path: '/nowhere/belay.yaml', isNamed: true }), (error) => {
+    assert.ok(error instanceof BelayError);
+    assert.deepEqual([error.type, exitCodeOf(error)], ['Usage', 2]);
+    return true;
+  });
 });
 
 test('the program in the README fails when its deployment does', () => {

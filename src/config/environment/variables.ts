@@ -2,6 +2,7 @@
  * Every environment variable. `belay help environment` and docs/reference/environment.md print this table, and only a variable
  * with a row can be read.
  */
+import { BelayError } from '../../contract/errors.ts';
 import { DEFAULT_EPOCH, DEFAULT_TASK_QUEUE } from '../../contract/names.ts';
 
 interface VariableRow {
@@ -263,6 +264,10 @@ export function nonEmpty(value: string | undefined): string | null {
 }
 
 /** An error in the configuration. The message names the variable or key, and how to fix it. */
-export class ConfigError extends Error {
+export class ConfigError extends BelayError {
   override readonly name = 'ConfigError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super('Usage', message, null, options);
+  }
 }

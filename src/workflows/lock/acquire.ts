@@ -81,10 +81,9 @@ export function createLocks(cancellation: Cancellation): Locks {
       mailbox.lockId = wanted.lockId;
       try {
         const attempt = await queueUp(wanted, mailbox, cancellation);
-        if (attempt.kind === 'lock') {
-          taken.add(wanted.lockId);
-          metrics.lockAcquired({ operation: wanted.operation, waitedMs: Date.now() - begunMs });
-        }
+        if (attempt.kind === 'lock') taken.add(wanted.lockId);
+        if (attempt.kind === 'lock' || attempt.kind === 'busy')
+          metrics.lockWaited({ operation: wanted.operation, waitedMs: Date.now() - begunMs });
         return attempt;
       } finally {
         mailbox.lockId = null;
