@@ -27,7 +27,7 @@ test('every entry of the runbook says what Belay does, the first command and wha
   const text = textOf(RUNBOOK);
   for (const entry of text.split('\n### ').slice(1)) {
     if (/^[^\n]*\n\nSee \[/.test(entry)) continue;
-    for (const part of ['**Belay:**', '**First command:**', '**Do not**']) {
+    for (const part of ['**Belay:**', '**First step:**', '**Do not**']) {
       assert.ok(entry.includes(part), `${entry.split('\n')[0]}: ${part}`);
     }
   }

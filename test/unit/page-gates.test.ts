@@ -101,7 +101,7 @@ describe('a measurement of a page', () => {
       OK,
       fails(new NoAnswer('the name ci.internal has no address')),
       'error',
-      'the name the host has no address',
+      'its name has no address',
     ],
     [
       'too long an answer',

@@ -194,7 +194,10 @@ async function askPage(url: URL, headers: Record<string, string>, getPage: GetPa
 
 /** The host may be a secret, so messages must not contain it. */
 const hideHost = (message: string, { hostname }: URL): string =>
-  message.replaceAll(hostname, 'the host').replaceAll(hostname.replace(/^\[(.*)\]$/, '$1'), 'the host');
+  [hostname, hostname.replace(/^\[(.*)\]$/, '$1')].reduce(
+    (text, it) => text.replaceAll(`the name ${it}`, 'its name').replaceAll(it, 'the host'),
+    message,
+  );
 
 /* Judges numbers by limits: every series counts, and the worst one decides. Pure. */
 
