@@ -17,7 +17,7 @@ import {
 import { BelayError } from '../contract/errors.ts';
 import { messageOf } from '../contract/safe-text.ts';
 
-/** Leaves out the number and name of the code. */
+/** Leaves out the number and name of the gRPC code. */
 const detailsOf = (cause: unknown): string => (isGrpcServiceError(cause) ? cause.details : '') || messageOf(cause);
 
 /** @param what the failed action, such as `list runs` @param result what is known of the run */

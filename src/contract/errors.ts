@@ -1,4 +1,4 @@
-/** The error of the library. */
+/** The error of the library, and the exit codes that follow from it. */
 import type { ErrorType, Outcome } from './names.ts';
 import type { RunResult } from './run.ts';
 import type { RolloutResult } from '../features/rollouts/shapes.ts';

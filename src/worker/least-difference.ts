@@ -1,6 +1,6 @@
 /**
- * Estimates how far two clocks are apart, from what one machine hears about the other. News takes a while to arrive, so
- * the smallest recent difference is the nearest to the truth.
+ * Estimates how far two clocks are apart, from messages of one machine that carry its time. A message takes a while to arrive,
+ * so the smallest recent difference is the nearest to the truth.
  */
 
 export interface LeastDifference {
@@ -16,6 +16,7 @@ export const MEMORY_MS = 5 * 60_000;
 /** @param clockMs only tells how long ago something was noted */
 export function createLeastDifference(clockMs: () => number): LeastDifference {
   let sinceMs = -Infinity;
+  // Of two windows: a new one begins every five minutes, so a difference counts for five to ten.
   let least = { before: Infinity, now: Infinity };
 
   function forgetOld(): void {

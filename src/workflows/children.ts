@@ -1,4 +1,4 @@
-/** How a child workflow ended, however it closed. */
+/** Starts child workflows that outlive this one, and tells how a child ended, however it closed. */
 import {
   ApplicationFailure,
   ChildWorkflowFailure,

@@ -20,6 +20,7 @@ export function createRetries(maxAttempts: number) {
     const begunMs = Date.now();
     const deadlineMs = Number(options.deadline ?? Infinity);
     const putOff = putOffNow();
+    // Attempts that Temporal limited do not count among the usual ones.
     let limitedTimes = 0;
     const extend = () => void (options.deadline = deadlineMs === Infinity ? Infinity : deadlineMs + putOff.ms);
     const retrying = makeGrpcRetryInterceptor({

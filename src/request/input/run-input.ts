@@ -81,7 +81,7 @@ function problemOfNames(input: unknown): string {
   return error?.issues[0]?.message ?? '';
 }
 
-/** @param whose names what lacks an unknown field */
+/** @param whose what the message about an unknown field calls the object */
 const objectOf = <T extends z.core.$ZodLooseShape>(shape: T, whose = "a run's input") =>
   z.strictObject(shape, {
     error(issue) {
