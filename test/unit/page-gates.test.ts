@@ -96,13 +96,7 @@ describe('a measurement of a page', () => {
       'bad',
       'result.ok is "false", expected true',
     ],
-    [
-      'no answer',
-      OK,
-      fails(new NoAnswer('the name ci.internal has no address')),
-      'error',
-      'its name has no address',
-    ],
+    ['no answer', OK, fails(new NoAnswer('the name ci.internal has no address')), 'error', 'its name has no address'],
     [
       'too long an answer',
       OK,
