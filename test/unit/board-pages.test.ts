@@ -107,9 +107,11 @@ test('reads of the service that fail are one line, and a target that was never d
     reading('a2', '503 busy'),
     reading('a3', '404 {"message":"no"}'),
   ]);
-  const { attention } = boardStatusOf(seen({ targets: ['a1', 'a2', 'a3'].map((id) => site(id)), readings }), nowMs);
+  const status = boardStatusOf(seen({ targets: ['a1', 'a2', 'a3'].map((id) => site(id)), readings }), nowMs);
+  const page = boardPage(status);
+  assert.ok(page.includes('no deployment') && !page.includes('404'), page);
   assert.deepEqual(
-    attention.map(({ kind, what, why }) => [kind, what, why]),
+    status.attention.map(({ kind, what, why }) => [kind, what, why]),
     [['service', '2 targets', 'the service could not be read: 503 busy']],
   );
 });

@@ -261,7 +261,7 @@ function ofSchedule({ scheduleId, answered, paused, note, next, last: [newest] }
 }
 
 /** The service answers 404 for a target that was never deployed. */
-const NEVER_DEPLOYED = /^404\b/;
+export const NEVER_DEPLOYED = /^404\b/;
 
 /** Failures of the service usually come together, so one line stands for all of them. */
 function ofService(targets: readonly BoardTarget[]): Attention[] {
