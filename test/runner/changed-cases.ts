@@ -43,6 +43,17 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'prints its address in one line of JSON, accepts deliveries, and on a signal finishes one in progress and exits 0': {
     now: 'webhooks prints its address in one line of JSON, accepts deliveries, and on a signal finishes one in progress and exits 0',
   },
+  'is not checked on a site without a check, and identity is then out of reach': {
+    now: 'a commit that nothing reads or reports refuses a run before anything is sent, however it names its target',
+  },
+  'property: outside text becomes one line of at most 200 characters without control characters': {
+    now: 'property: outside text becomes one line of at most 200 characters without control characters or half an emoji',
+  },
+  'belay backup --polling sets polling': LEARNED,
+  'belay deploy --polling sets polling': LEARNED,
+  'belay run --polling sets polling': LEARNED,
+  'belay watch does not accept --polling': LEARNED,
+  'polling can be set in belay.yaml': LEARNED,
   'the commit of a site is not checked on a site without a check, and identity is then out of reach': {
     now: 'a commit that nothing reads or reports refuses a run before anything is sent, however it names its target',
   },
