@@ -23,7 +23,9 @@ export function passedUnmeasured(rollout: Run, readings: readonly Reading[]): st
 const isOfGate = (by: string): boolean => by.startsWith('gate:');
 
 function tooSoon({ targets, decisions }: RolloutResult, wave: string, readings: readonly Reading[]): string[] {
-  const endedMs = Math.max(...targets.filter((it) => it.wave === wave).map(({ endedAt }) => msOf(endedAt)));
+  // A held server of the wave was never started.
+  const ended = targets.flatMap((it) => (it.wave === wave && it.endedAt !== null ? [msOf(it.endedAt)] : []));
+  const endedMs = Math.max(...ended);
   return targets.flatMap(({ wave: own, serverId, startedAt }) => {
     if (own === wave || startedAt === null) return [];
     const isBetween = (ms: number) => ms >= endedMs && ms <= msOf(startedAt);
