@@ -24,6 +24,12 @@ export function concludeCancelledBeforeStart(counts: TriggerCounts, message: str
   return conclude(counts.ambiguous === 0 ? 'not_started' : 'cancelled', 'Cancelled', message);
 }
 
+/** Nothing more is sent. After an ambiguous trigger, nothing may claim that none had an effect. @param prefix begins the message */
+export function concludeUnsent({ ambiguous }: TriggerCounts, type: ErrorType, reason: string, prefix = ''): Conclusion {
+  if (ambiguous === 0) return conclude('not_started', type, `${prefix}${reason}`);
+  return conclude('unknown', 'OutcomeUnknown', `${prefix}an earlier request may have had an effect; ${reason}`);
+}
+
 /** A defect of Belay or of the SDK. Failing the workflow makes it visible and releases its lock. */
 export function concludeInternal(error: unknown): Conclusion {
   return conclude(null, 'Internal', error instanceof Error ? `${error.name}: ${error.message}` : String(error));

@@ -5,9 +5,8 @@ import { lockIdOf } from '../../contract/ids.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import { emptyDeployment } from '../../contract/results.ts';
 import { lateness } from '../../rules/deadline.ts';
-import type { TriggerCounts } from '../../rules/trigger-policy.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
-import { conclude, type Conclusion } from '../conclusion.ts';
+import { concludeUnsent, type Conclusion } from '../conclusion.ts';
 import { readerOf } from '../polling/status-reader.ts';
 import { awaitVerdict, verdictContext } from './await-verdict.ts';
 import { firstCheck, type OperationHooks } from './hooks.ts';
@@ -56,7 +55,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
         operation.result.inProgressAt = null;
       }
       const late = lateness(input.deadline, Date.now());
-      if (late !== null) return concludeLate(counts, `${name} was not deployed: ${late}`);
+      if (late !== null) return concludeUnsent(counts, 'TooLate', `${name} was not deployed: ${late}`);
       const { instead } = operation.cancellation;
       if (instead !== null) return instead();
       operation.cancellation.begin();
@@ -95,10 +94,4 @@ async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promis
     check.forgetBaseline();
     return taken;
   }
-}
-
-/** After an ambiguous request, nothing may claim that no deployment was started. */
-function concludeLate({ ambiguous }: TriggerCounts, message: string): Conclusion {
-  if (ambiguous === 0) return conclude('not_started', 'TooLate', message);
-  return conclude('unknown', 'OutcomeUnknown', `an earlier request may have had an effect; ${message}`);
 }

@@ -23,7 +23,7 @@ import {
   type TriggerResult,
   type TriggerStep,
 } from '../../rules/trigger-policy.ts';
-import { concludeCancelledBeforeStart, conclude, type Conclusion } from '../conclusion.ts';
+import { concludeCancelledBeforeStart, conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
 import { pollUntil, sleepUntil, type PollOptions } from '../polling/poll-until.ts';
 import type { Operation } from './run-operation.ts';
 
@@ -70,8 +70,9 @@ export async function sendUntilAccepted(
   let counts = NO_TRIGGERS;
   for (;;) {
     const parkedMs = parking.spentMs;
-    const blocked = (await how.prepare(counts, busyEndsMs())) ?? concludeWithoutRoom(counts, how.prefix);
+    const blocked = await how.prepare(counts, busyEndsMs());
     if (blocked !== null) return blocked;
+    if (!hasRoomToSend()) return concludeUnsent(counts, 'Busy', NO_ROOM, how.prefix);
     // Requests from before an outage say nothing about the service after it.
     if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
     operation.setPhase('trigger');
@@ -114,12 +115,6 @@ export async function sendUntilAccepted(
 export const hasRoomToSend = (): boolean => workflowInfo().historyLength < HISTORY_BUDGET.sendsUntilEvents;
 
 export const NO_ROOM = 'the history of the operation is too long to go on: start a new run, with a longer interval';
-
-function concludeWithoutRoom({ ambiguous }: TriggerCounts, prefix: string): Conclusion | null {
-  if (hasRoomToSend()) return null;
-  if (ambiguous === 0) return conclude('not_started', 'Busy', `${prefix}${NO_ROOM}`);
-  return conclude('unknown', 'OutcomeUnknown', `${prefix}an earlier request may have had an effect; ${NO_ROOM}`);
-}
 
 interface TriggerEnd {
   step: TriggerStep & { kind: 'end' };
