@@ -4,7 +4,7 @@ import { BelayError } from '../contract/errors.ts';
 import type { ServedService } from '../contract/service-identity.ts';
 import { parseIdentity } from '../contract/worker-identity.ts';
 import { TIMING } from '../contract/timing.ts';
-import { orUsage, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import { within } from './within.ts';
 import { pollerIdentities } from './workers.ts';
 
@@ -15,11 +15,7 @@ export async function findService(
   session: Pick<Session, 'service' | 'taskQueue'>,
   workers: readonly string[],
 ): Promise<ServedService | null> {
-  const configured = await configuredService().catch((error: unknown) => {
-    return orUsage(() => {
-      throw error;
-    });
-  });
+  const configured = await configuredService();
   const service = session.service ?? configured.service ?? servedByAll(session, workers, configured.formerly);
   return service === null ? null : { service, formerly: configured.formerly };
 }

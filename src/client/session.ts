@@ -1,6 +1,5 @@
 /** Opens the connection to Temporal that every part of the client shares. */
 import { Client, type Connection } from '@temporalio/client';
-import { ConfigError } from '../config/environment/variables.ts';
 import {
   identityFrom,
   taskQueue as configuredTaskQueue,
@@ -78,11 +77,10 @@ export async function openSession(
   { lazy = false, onCredentials, program = 'belay' }: SessionOptions = {},
 ): Promise<OpenSession> {
   refuseUnknown('connect', options, CONNECT_OPTIONS);
-  const endpoint = options.address === undefined ? orUsage(findTemporal) : plainEndpoint(options.address);
-  const encryption = orUsage(() => readEncryption((message) => process.emitWarning(message)));
-  const tracing = await orUsageSoon(openTracing({ program, warn: () => undefined }));
-  const own =
-    options.connection === undefined ? await orUsageSoon(openConnection(endpoint, { lazy, onCredentials })) : null;
+  const endpoint = options.address === undefined ? findTemporal() : plainEndpoint(options.address);
+  const encryption = readEncryption((message) => process.emitWarning(message));
+  const tracing = await openTracing({ program, warn: () => undefined });
+  const own = options.connection === undefined ? await openConnection(endpoint, { lazy, onCredentials }) : null;
   const namespace = options.namespace ?? endpoint.namespace;
   const taskQueue = options.taskQueue ?? configuredTaskQueue();
   const connection = own ?? options.connection!;
@@ -91,10 +89,10 @@ export async function openSession(
     namespace,
     workers: shareSeen(() => seenOn(connection, namespace, taskQueue)),
     encrypts: encryption.isOn,
-    setsAttributes: orUsage(searchAttributeMode) !== 'off',
+    setsAttributes: searchAttributeMode() !== 'off',
     taskQueue,
     uiUrl: options.uiUrl ?? endpoint.uiUrl,
-    service: options.service === undefined ? null : orUsage(() => identityFrom('the service', options.service ?? '')),
+    service: options.service === undefined ? null : identityFrom('the service', options.service),
     by: options.by ?? signature(),
     tracing,
   };
@@ -106,25 +104,8 @@ export async function openSession(
   return { session, close };
 }
 
-const orUsageSoon = <T>(opening: Promise<T>): Promise<T> =>
-  opening.catch((error: unknown) =>
-    orUsage(() => {
-      throw error;
-    }),
-  );
-
-/** @throws BelayError `Usage` for a mistake in the configuration */
-export function orUsage<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ConfigError) throw new BelayError('Usage', error.message);
-    throw error;
-  }
-}
-
 function plainEndpoint(address: string): Omit<TemporalEndpoint, 'origin' | 'isOneOfSeveral'> {
-  orUsage(() => checkTemporalAddress('address', address));
+  checkTemporalAddress('address', address);
   return { connectionOptions: { address }, namespace: 'default', uiUrl: null, credentials: null };
 }
 
