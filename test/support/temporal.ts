@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { atEnd } from './at-end.ts';
 import { lastingPort } from './lasting-port.ts';
+// The SDK's download and the first connection would each install a runtime without our log.
+import './runtime.ts';
 import { buildEnvironment, cacheFolder, childEnvironment } from '../../src/config/environment/environment.ts';
 import { downloadBySdk, findExecutable } from '../../src/dev/find-server.ts';
 import { startServer, type ServerOptions, type TemporalServer } from '../../src/dev/temporal-server.ts';
@@ -46,8 +48,6 @@ export async function pathWithTemporal(): Promise<string> {
 
 export async function startTemporal(options: Partial<ServerOptions> = {}): Promise<TemporalServer> {
   const folder = await tempFolder();
-  // Before the start connects.
-  await import('./runtime.ts');
   const server = await startServer({
     executable: await temporalExecutable(),
     logFile: join(folder, 'temporal.log'),
