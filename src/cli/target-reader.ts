@@ -25,6 +25,8 @@ export interface Reading {
   readAt: string | null;
   /** Why the last read brought no status. */
   problem: string | null;
+  /** Whether the service answered 404, as it does for a target that was never deployed. */
+  isMissing: boolean;
 }
 
 export interface TargetReader {
@@ -79,7 +81,7 @@ export function createTargetReader(
   };
 }
 
-interface Answer extends Pick<Reading, 'status' | 'state' | 'problem'> {
+interface Answer extends Pick<Reading, 'status' | 'state' | 'problem' | 'isMissing'> {
   /** Before it may be read again. */
   pauseMs: number;
   /** Whether only the ceiling held it back. */
@@ -90,17 +92,17 @@ type Read = (target: Target, signal?: AbortSignal) => Promise<Answer>;
 
 function failedAnswer(error: Error, pacer: Pacer): Answer {
   if (!(error instanceof HostingApiError)) return { ...FAILED, problem: error.message };
-  const { kind, reason, retryAfterMs } = error;
+  const { kind, reason, retryAfterMs, httpStatus } = error;
   // Like the pacer: a service that names a longer time is asked once in between.
   const pauseMs = Math.min(retryAfterMs ?? 0, TIMING.pace.maxHoldMs);
-  if (kind !== 'held_back') return { ...FAILED, problem: reason, pauseMs };
+  if (kind !== 'held_back') return { ...FAILED, problem: reason, pauseMs, isMissing: httpStatus === 404 };
   const isCeiling = !pacer.isHeld;
   const cause = isCeiling ? 'BELAY_MAX_RPS' : 'the service asked to wait';
   return { ...FAILED, problem: `held back for ${Math.ceil(pauseMs / 1_000)} s: ${cause}`, pauseMs, isCeiling };
 }
 
-const ANSWERED = { problem: null, pauseMs: 0, isCeiling: false } as const;
-const FAILED = { status: null, state: null, pauseMs: 0, isCeiling: false } as const;
+const ANSWERED = { problem: null, pauseMs: 0, isCeiling: false, isMissing: false } as const;
+const FAILED = { status: null, state: null, pauseMs: 0, isCeiling: false, isMissing: false } as const;
 
 /** A snapshot waits for its turn below the ceiling, but not for a service that asks for a pause. */
 async function turnAndRead(read: () => Promise<Answer>): Promise<Answer> {
@@ -111,13 +113,14 @@ async function turnAndRead(read: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-const UNREAD = { status: null, state: null, since: null, readAt: null, problem: null } as const;
+const UNREAD = { status: null, state: null, since: null, readAt: null, problem: null, isMissing: false } as const;
 export const unread = (target: Target): Reading => ({ target, ...UNREAD });
 
-function readingAfter(before: Reading, { status, state, problem }: Answer): Reading {
-  if (status === null) return { ...before, problem };
+function readingAfter(before: Reading, { status, state, problem, isMissing }: Answer): Reading {
+  if (status === null) return { ...before, problem, isMissing };
   const readAt = new Date().toISOString();
-  return { ...before, status, state, since: status === before.status ? before.since : readAt, readAt, problem };
+  const since = status === before.status ? before.since : readAt;
+  return { ...before, status, state, since, readAt, problem, isMissing };
 }
 
 /** Not all at once. */

@@ -71,7 +71,7 @@ const wellOf = (count: number) => ({
   readings: new Map(
     ids(count).map((id) => [
       `site:${id}`,
-      { target: site(id), status: 'completed', state: null, since: NOW, readAt: NOW, problem: null },
+      { target: site(id), status: 'completed', state: null, since: NOW, readAt: NOW, problem: null, isMissing: false },
     ]),
   ),
 });

@@ -9,6 +9,7 @@ import {
 } from '../../src/features/overview/show-in-flight.ts';
 import { targetsTable } from '../../src/features/overview/actions.ts';
 import { screenLines, tableLines } from '../../src/cli/table.ts';
+import { unread } from '../../src/cli/target-reader.ts';
 import { headLine } from '../../src/features/rollouts/actions-show.ts';
 import { showUntilQuit } from '../../src/features/overview/screen.ts';
 import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
@@ -184,6 +185,7 @@ const READING = {
   state: 'in_progress' as const,
   since: NOW,
   readAt: NOW,
+  isMissing: false,
   problem: null,
 };
 
@@ -202,14 +204,7 @@ test('a row of a site shows its status, since when, and why the last read failed
   const lines = targetsTable(
     [
       { ...READING, since: seen },
-      {
-        target: { kind: 'app', id: '7' },
-        status: null,
-        state: null,
-        since: null,
-        readAt: null,
-        problem: '401 Unauthorized',
-      },
+      { ...unread({ kind: 'app', id: '7' }), problem: '401 Unauthorized' },
     ],
     nowMs,
     null,

@@ -7,7 +7,7 @@ import { counted, countsText } from '../../contract/results.ts';
 import { entryText } from '../freezes/actions.ts';
 import { quantile } from '../advice/rules.ts';
 import { MOST_SHOWN, type BoardSubject, type PastVerdict } from './past.ts';
-import { NEVER_DEPLOYED, subjectText, type Attention, type BoardStatus, type BoardTarget } from './status.ts';
+import { subjectText, type Attention, type BoardStatus, type BoardTarget } from './status.ts';
 
 /** Text that is already HTML, so it is not escaped again. */
 class Html {
@@ -213,10 +213,9 @@ const uiLink = (ui: string | null): Value => (ui === null ? null : link(ui, 'ope
 const verdict = ({ outcome, evidence }: PastVerdict): Html =>
   html`${outcomeOf(outcome)}${evidence !== null && html` <span class="quiet">${evidence}</span>`}`;
 
-function serviceText({ service, serviceReadAt, serviceProblem }: BoardTarget): Value {
+function serviceText({ service, serviceReadAt, serviceProblem, neverDeployed }: BoardTarget): Value {
+  if (service === null && neverDeployed) return html`<span class="quiet">no deployment</span>`;
   const problem = serviceProblem === null ? null : html`<span class="quiet">! ${serviceProblem}</span>`;
-  if (service === null && NEVER_DEPLOYED.test(serviceProblem ?? ''))
-    return html`<span class="quiet">no deployment</span>`;
   if (service === null) return problem;
   return problem === null ? service : html`${service} <span class="quiet">${time(serviceReadAt)}</span> ${problem}`;
 }

@@ -53,6 +53,8 @@ export interface BoardTarget extends BoardSubject {
   service: string | null;
   serviceReadAt: string | null;
   serviceProblem: string | null;
+  /** Whether it knows no deployment of the target: then that is its problem, and needs no attention. */
+  neverDeployed: boolean;
   needsAttention: boolean;
 }
 
@@ -161,6 +163,7 @@ function targetsOf({ targets, inFlight, past, readings }: BoardSeen): BoardTarge
       service: reading?.status == null ? null : plainText(reading.status),
       serviceReadAt: reading?.readAt ?? null,
       serviceProblem: reading?.problem == null ? null : plainText(reading.problem),
+      neverDeployed: reading?.isMissing ?? false,
       needsAttention: run === null ? BAD.includes(last?.outcome ?? null) : run.needsAttention,
     };
   });
@@ -260,14 +263,9 @@ function ofSchedule({ scheduleId, answered, paused, note, next, last: [newest] }
   return [attention('schedule_late', scheduleId, 'it fired, and nothing was started', { since: waits ?? null })];
 }
 
-/** The service answers 404 for a target that was never deployed. */
-export const NEVER_DEPLOYED = /^404\b/;
-
 /** Failures of the service usually come together, so one line stands for all of them. */
 function ofService(targets: readonly BoardTarget[]): Attention[] {
-  const failing = targets.filter(
-    ({ serviceProblem }) => serviceProblem !== null && !NEVER_DEPLOYED.test(serviceProblem),
-  );
+  const failing = targets.filter(({ serviceProblem, neverDeployed }) => serviceProblem !== null && !neverDeployed);
   const [first] = failing;
   if (first === undefined) return [];
   const what = failing.length === 1 ? subjectText(first) : counted(failing.length, 'target');
