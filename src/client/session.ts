@@ -6,6 +6,7 @@ import {
   searchAttributeMode,
   signature,
 } from '../config/environment/environment.ts';
+import { ASKS_AGAIN } from './ask-again.ts';
 import { readEncryption } from '../encryption/encryption.ts';
 import { seenOn, shareSeen, type SeenWorkers } from './workers.ts';
 import { checkTemporalAddress, findTemporal, type TemporalEndpoint } from '../config/find-temporal.ts';
@@ -85,7 +86,7 @@ export async function openSession(
   const taskQueue = options.taskQueue ?? configuredTaskQueue();
   const connection = own ?? options.connection!;
   const session: Session = {
-    client: new Client({ connection, namespace, dataConverter: encryption.dataConverter }),
+    client: new Client({ connection, namespace, dataConverter: encryption.dataConverter, interceptors: ASKS_AGAIN }),
     namespace,
     workers: shareSeen(() => seenOn(connection, namespace, taskQueue)),
     encrypts: encryption.isOn,

@@ -34,6 +34,9 @@ export type Outcome = (typeof OUTCOMES)[number];
 export const EVIDENCE = ['identity', 'transition', 'changed', 'settled'] as const;
 export type Evidence = (typeof EVIDENCE)[number];
 
+/** Why a worker refuses a query. Clients of another release look for it. */
+export const UNTIMELY_QUERY = 'the query came beside events of which no task has begun: ask again';
+
 export const PHASES = [
   'admission',
   'checking',

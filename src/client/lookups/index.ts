@@ -6,6 +6,7 @@ import type { RecordInput, ServersQuery, SharedBackupQuery } from '../../feature
 import type { Execution } from '../../contract/operation.ts';
 import type { RunRef } from '../../features/reports/shapes.ts';
 import type { NewerRun } from '../../features/superseding/shapes.ts';
+import { ASKS_AGAIN } from '../ask-again.ts';
 import { queryOperation, awaitedForMs, hasColleagues, startedBy } from './runs.ts';
 import {
   backupRecordOf,
@@ -52,7 +53,7 @@ export function temporalDeps(temporal: {
   dataConverter: Encryption['dataConverter'];
 }) {
   const { connection, namespace, taskQueue, identity, dataConverter } = temporal;
-  const client = new Client({ connection, namespace, dataConverter });
+  const client = new Client({ connection, namespace, dataConverter, interceptors: ASKS_AGAIN });
   return {
     lookupsAndSignals: lookupsAndSignals(client, taskQueue),
     hasColleagues: () => hasColleagues(client, { taskQueue, identity }),

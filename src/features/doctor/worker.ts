@@ -24,6 +24,7 @@ import { acceptsPlainPayloads, codecKeysFile } from '../../config/environment/en
 import { permissionProblem, readKeyFile } from '../../encryption/key-ring.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { QUERIES, ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import { ASKS_AGAIN } from '../../client/ask-again.ts';
 import { quoted } from '../../client/list-filter.ts';
 import type { Session } from '../../client/session.ts';
 import { codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
@@ -156,7 +157,7 @@ async function findSilentRun(
   connection: ConnectionLike,
   { namespace, taskQueue }: Pick<Session, 'namespace' | 'taskQueue'>,
 ): Promise<string | null> {
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, interceptors: ASKS_AGAIN });
   const query = [
     `WorkflowType IN (${[...RUN_TYPES, ROLLOUT_TYPE].map(quoted).join(', ')})`,
     `TaskQueue = ${quoted(taskQueue)}`,

@@ -124,6 +124,7 @@ function filesBelow(path: string): string[] {
 export const bundleOptions = (folder: string, ending: 'ts' | 'js'): Parameters<typeof bundleWorkflowCode>[0] => ({
   workflowsPath: join(folder, `index.${ending}`),
   preloadModules: ['without-stack-traces', 'index'].map((name) => join(folder, `${name}.${ending}`)),
+  workflowInterceptorModules: [join(folder, `untimely-queries.${ending}`)],
   failureConverterPath: join(folder, `../worker/bundle/failure-converter.${ending}`),
   logger: new DefaultLogger('WARN'),
 });

@@ -1,11 +1,17 @@
 import '../../support/timing/use-hanging.ts';
+import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { backupServerId } from '../../../src/contract/ids.ts';
-import { QUERIES } from '../../../src/contract/names.ts';
+import { ASKS_AGAIN } from '../../../src/client/ask-again.ts';
+import { backupServerId, deploySiteId } from '../../../src/contract/ids.ts';
+import { QUERIES, UNTIMELY_QUERY } from '../../../src/contract/names.ts';
 import { eventually } from '../../support/eventually.ts';
-import { began, reads } from '../../support/journal.ts';
-import { fresh, startTestStack, type TestStack } from '../../support/world.ts';
+import { began, posts, reads } from '../../support/journal.ts';
+import { resultOf } from '../../support/outcome.ts';
+import { replayLater } from '../../support/replay-later.ts';
+import { workerLog } from '../../support/runtime.ts';
+import { addWorker, fresh, startTestStack, TASK_QUEUE, type TestStack } from '../../support/world.ts';
 
 const STARTED = proto.temporal.api.enums.v1.PendingActivityState.PENDING_ACTIVITY_STATE_STARTED;
 /** More than the slots for activities that the SDK gives a worker by default. */
@@ -14,8 +20,10 @@ const HANGING = 110;
 const RARE = { intervalMs: 600_000, tries: 100 };
 /** On a busy machine, a request may remain unsent. The next one follows after an interval. */
 const BEGUN_WITHIN_MS = 15 * 60_000;
+const ROUNDS = 30;
 
 let world: TestStack;
+replayLater('starvation', () => world.client, 3);
 before(async () => {
   world = await startTestStack({ defaults: { backup: { ends: 'never' }, deployment: { durationMs: 500 } } });
 });
@@ -29,6 +37,15 @@ async function elapsedMs(what: () => Promise<unknown>): Promise<number> {
 const operationOf = (serverId: string) => world.client.workflow.getHandle(backupServerId(serverId));
 const readsOf = (backupId: string) => reads(world.sandbox, `/v1/backups/${backupId}`);
 const hint = (serverId: string) => operationOf(serverId).signal('hint');
+
+/** As Belay's own clients ask. */
+function askingClient(): Client {
+  const { connection, options } = world.client;
+  return new Client({ connection, namespace: options.namespace, interceptors: ASKS_AGAIN });
+}
+
+/** How many queries workers refused. */
+const untimely = () => workerLog().split(UNTIMELY_QUERY).length - 1;
 
 /** Times a run, a hint until its read, and a query. Each must end, whatever else hangs. */
 async function measure(): Promise<Record<'run' | 'hint' | 'query', number>> {
@@ -77,4 +94,64 @@ test('more than a hundred reads that hang at once block no hint, query or other 
   const ownQuery = await elapsedMs(() => runs[0]!.handle.query(QUERIES.progress));
   t.diagnostic(`undisturbed: ${JSON.stringify(before)} ms; among ${HANGING} that hang: ${JSON.stringify(during)} ms`);
   t.diagnostic(`a query to one of those that hang: ${ownQuery} ms`);
+});
+
+test('a flood of queries and hints fails no task of a run, and costs it neither its verdict nor a second request', async (t) => {
+  const siteId = fresh('a');
+  world.sandbox.script({ site: siteId }, { words: ['building'], ends: 'never' });
+  const handle = await world.belay.start({ siteIds: [siteId], deploy: RARE });
+  const { sandbox } = world;
+  const client = askingClient();
+  const flooded = [handle.workflowId, deploySiteId(siteId)].map((id) => client.workflow.getHandle(id));
+  await eventually('the request', () => posts(sandbox, `/v1/sites/${siteId}/deploy`).length > 0);
+  let [answered, isOver] = [0, false];
+  const flood = async ([run, operation]: typeof flooded) => {
+    while (!isOver) {
+      await Promise.all([run!.query(QUERIES.progress), operation!.query(QUERIES.progress)]);
+      answered += 2;
+      // The operation ends before the flood does.
+      await operation!.signal('hint').catch((error: Error) => assert.equal(error.name, 'WorkflowNotFoundError'));
+    }
+  };
+  const asking = Promise.all(Array.from({ length: 10 }, () => flood(flooded)));
+  await eventually('a thousand answers', () => answered > 1_000);
+  sandbox.finish({ site: siteId }, 'completed');
+  const { outcome } = await resultOf(handle);
+  isOver = true;
+  await asking;
+  assert.equal(outcome, 'completed');
+  assert.equal(posts(sandbox, `/v1/sites/${siteId}/deploy`).length, 1);
+  for (const it of flooded) {
+    const { events } = await it.fetchHistory();
+    const failed = events?.flatMap(({ workflowTaskFailedEventAttributes: its }) => its?.failure?.message ?? []) ?? [];
+    // Temporal fails a task during which a signal arrived before the end of the workflow.
+    assert.deepEqual(
+      failed.filter((message) => message !== 'UnhandledCommand'),
+      [],
+      it.workflowId,
+    );
+  }
+  t.diagnostic(`queries that were asked again: ${untimely()}`);
+});
+
+test('queries that wait for a worker beside a hint are answered, and the operation goes on', async () => {
+  const serverId = fresh('s');
+  const backupId = await backupOf(serverId);
+  const client = askingClient();
+  const operation = client.workflow.getHandle(backupServerId(serverId));
+  const ask = () => client.withDeadline(Date.now() + BEGUN_WITHIN_MS, () => operation.query(QUERIES.progress));
+  let worker = world.worker;
+  // Whether the worker gets a query or the task first is up to Temporal.
+  for (let round = 0; untimely() === 0 && round < ROUNDS; round += 1) {
+    await ask();
+    await worker.stop();
+    const asked = Promise.all(Array.from({ length: 10 }, ask));
+    await hint(serverId);
+    worker = await addWorker(world, TASK_QUEUE, world.sandbox.url);
+    await asked;
+  }
+  assert.notEqual(untimely(), 0);
+  const before = readsOf(backupId).length;
+  await hint(serverId);
+  await eventually('a read', () => readsOf(backupId).length > before);
 });

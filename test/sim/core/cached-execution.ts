@@ -58,7 +58,7 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     nowMs = Math.max(nowMs, step.atMs);
     const activation = {
       atMs: nowMs,
-      historyLength: step.startedId,
+      startedId: step.startedId,
       isReplaying,
       jobs: inOrder(jobs),
       flags: step.flags,
@@ -102,7 +102,7 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     const jobs = [queryJob(queryType)];
     const { commands } = await code.activate({
       atMs: nowMs,
-      historyLength: doneUntilId,
+      startedId: doneUntilId,
       isReplaying: true,
       jobs,
       flags: [],

@@ -19,7 +19,10 @@ export type Command = coresdk.workflow_commands.IWorkflowCommand;
 
 interface Activation {
   atMs: number;
-  historyLength: number;
+  /** The event that began its task. */
+  startedId: number;
+  /** More, if a query brought events of which no task has begun. */
+  historyLength?: number;
   isReplaying: boolean;
   jobs: Job[];
   /** The changes of the SDK's own behaviour that history has. */
@@ -103,9 +106,9 @@ const NO_SOURCE_MAP = { version: 3, sources: [], names: [], mappings: '', file: 
 
 function codeOf(workflow: VmWorkflow, { runId }: ExecutionFacts, active: { count: number }): WorkflowCode {
   return {
-    async activate({ atMs, historyLength, isReplaying, jobs, flags }) {
+    async activate({ atMs, startedId, historyLength = startedId, isReplaying, jobs, flags }) {
       active.count += 1;
-      const activation = { runId, historyLength, isReplaying, jobs, timestamp: timestamp(atMs) };
+      const activation = { runId, historyLength, isReplaying, jobs, timestamp: startOf(atMs, startedId) };
       const completion = await workflow
         .activate({ ...activation, availableInternalFlags: [...flags] })
         .finally(() => (active.count -= 1));
@@ -150,6 +153,12 @@ export const attributePayloads = (pairs: SearchAttributePair[]): Attributes => {
 
 /** Also a duration. */
 export const timestamp = (require('@temporalio/common/lib/time') as { msToTs: (ms: number) => object }).msToTs;
+
+/** Two tasks of a real server never start at the same nanosecond. */
+function startOf(atMs: number, startedId: number): object {
+  const start = timestamp(atMs) as { nanos: number };
+  return { ...start, nanos: start.nanos + startedId };
+}
 
 type Duration = { seconds?: unknown; nanos?: number | null } | null | undefined;
 
