@@ -203,26 +203,19 @@ export interface RunPlan {
     backupId: string | null;
   };
   deploy: Required<DeployOptions>;
-  /** Absent in plans from before the field existed: `loop`. */
-  waits?: Waits;
+  waits: Waits;
   ifBusy: 'wait' | 'fail';
   busyTimeoutMs: number;
-  /**
-   * Absent in plans from before the field existed: such a run never waits, and asks about freezes only when it begins.
-   */
-  ifFrozen?: IfFrozen;
-  freezeWaitMs?: number;
+  ifFrozen: IfFrozen;
+  freezeWaitMs: number;
   outageBudgetMs: number | null;
   startWithinMs: number;
   startDeploysWithinMs: number | null;
   keepGoing: boolean;
-  /** Absent in plans from before the field existed: such a run replaces none. */
-  supersede?: boolean;
-  /** Absent in plans from before the field existed. */
-  approval?: string | string[] | null;
-  /** Absent in plans from before the field existed, as is `orNewer`. */
-  commit?: string | null;
-  orNewer?: boolean;
+  supersede: boolean;
+  approval: string | string[] | null;
+  commit: string | null;
+  orNewer: boolean;
 }
 
 /** The result of a run. While it is in progress, `outcome` is null and the other fields hold what is known. */

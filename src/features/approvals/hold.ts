@@ -68,5 +68,5 @@ function planOfRun(run: RunState, part: PlannedPart, rules: ApprovalRule[]): App
   const { service } = run.service;
   const what = { service, type, serverId: part.serverId, parts: summaryOf([part]), wave: null };
   const options = { ...plan, ...definedFields({ deploysUntil: input.deploysUntil }) };
-  return planOf({ ...what, options, commit: plan.commit ?? null, rules }, input);
+  return planOf({ ...what, options, commit: plan.commit, rules }, input);
 }

@@ -88,7 +88,7 @@ async function waitWhileFrozen(
   look: () => Promise<HeldPart>,
 ): Promise<Conclusion | null> {
   const { cancellation, plan, result } = run;
-  const freezeWaitMs = plan.freezeWaitMs ?? 0;
+  const { freezeWaitMs } = plan;
   let held = first;
   const end = await awaitThaw(
     { thaws, result },

@@ -52,7 +52,7 @@ export function reporting(run: RunState): Observer {
         workflowId: id,
         staticSummary: 'Report how the run stands',
         staticDetails: notificationStaticDetails(linkToThis(), names, heartbeat),
-        input: { workflowId, firstRunId, heartbeat, places, commit: plan.commit ?? null, state },
+        input: { workflowId, firstRunId, heartbeat, places, commit: plan.commit, state },
       });
       known = state;
     },

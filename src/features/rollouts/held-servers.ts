@@ -31,8 +31,6 @@ import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 
 /** Waits for freezes if the rollout is to wait. @returns whether the server may start; if not, ask for the next step */
 async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled: () => boolean): Promise<boolean> {
-  const ifFrozen = freezeRule(rollout);
-  if (ifFrozen === null) return true;
   const answer = await unlessOver(
     frozenNow(rollout, target),
     () => isCancelled() || rollout.result.phase === 'stopping',
@@ -40,6 +38,7 @@ async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled
   if (answer === null || stopIfRestored(rollout, answer.epoch)) return false;
   const { by } = answer;
   if (by.length > 0) {
+    const ifFrozen = rollout.input.options?.ifFrozen ?? rollout.plan.ifFrozen;
     if (ifFrozen === 'fail') rollout.stop(authorOf(by), stopped(reasonOf(target, by)));
     else await pauseUntilThaw(rollout, target, by, isCancelled);
     return false;
@@ -52,13 +51,8 @@ async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled
 /** Call this after each server, because its run may have met a freeze that began later. */
 function stopIfFrozen(rollout: RolloutState, { serverId, error }: TargetResult): void {
   const { phase } = rollout.result;
-  if (freezeRule(rollout) === null || error?.type !== 'Frozen' || phase === 'stopping') return;
+  if (error?.type !== 'Frozen' || phase === 'stopping') return;
   rollout.stop('freeze', stopped(`server ${serverId}: ${error.message}`));
-}
-
-/** Null in a rollout that began before this option existed. */
-function freezeRule({ input: { options }, plan }: RolloutState): 'fail' | 'wait' | null {
-  return plan.ifFrozen === undefined ? null : (options?.ifFrozen ?? plan.ifFrozen);
 }
 
 async function frozenNow({ input, letOff }: RolloutState, { serverId, deployments }: TargetResult) {
@@ -96,7 +90,7 @@ async function pauseUntilThaw(
   isCancelled: () => boolean,
 ): Promise<void> {
   const { thaws, result, plan, input } = rollout;
-  const freezeWaitMs = input.options?.freezeWaitMs ?? plan.freezeWaitMs ?? 0;
+  const freezeWaitMs = input.options?.freezeWaitMs ?? plan.freezeWaitMs;
   const tooMany = tooManyThaws(thaws);
   if (tooMany !== null) return rollout.stop(authorOf(first), stopped(tooMany));
   rollout.decide('pause', authorOf(first), reasonOf(target, first));

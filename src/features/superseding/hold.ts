@@ -35,7 +35,7 @@ function workOf({ type, input, targets, plan, service, cancellation }: RunState)
     targets: [...targets],
     startedAt: startTime.toISOString(),
     // A run that was reset sends nothing, so it must replace nothing.
-    supersedes: plan.supersede === true && !isAfterReset(),
+    supersedes: plan.supersede && !isAfterReset(),
     hasBegun: cancellation.hasBegun,
   };
 }
@@ -69,7 +69,7 @@ export function supersedingHold(run: RunState): Hold {
       if (awaitsPeople || hasReplaced) return null;
       hasReplaced = true;
       const work = workOf(run);
-      if (work === null || run.plan.supersede !== true || wasReset()) return null;
+      if (work === null || !run.plan.supersede || wasReset()) return null;
       const { workflowId, runId } = workflowInfo();
       await signalOlderRuns({ workflowId, runId, work }).catch(() => undefined);
       return null;
