@@ -44,10 +44,9 @@ export interface OperationInput extends RecordedService, ForPermits {
   reset: boolean;
   intervalMs: number;
   tries: number;
-  /** The part of the interval by which every try is delayed. Default: none. */
-  jitter?: number;
-  /** Default: `loop`. */
-  waits?: Waits;
+  /** The part of the interval by which every try is delayed. */
+  jitter: number;
+  waits: Waits;
   ifBusy: 'wait' | 'fail';
   /** How long to wait in all for a service that does not answer; null for no longer than failed reads are retried. */
   outageBudgetMs: number | null;

@@ -61,3 +61,15 @@ export function givenUp(
   if (nextAtMs <= wholeEndsMs) return null;
   return { type, message: `the time for retrying failed reads is over, the last one failed with: ${read.message}` };
 }
+
+/**
+ * The message of a failed read that no retry will fix, or null. Only for reads before anything was started.
+ * @param notFound whether a 404 is such a failure, because there is nothing to read
+ */
+export function refusalOf(read: ReadResult, notFound = false): string | null {
+  if (read.ok || read.httpStatus === null) return null;
+  const { httpStatus } = read;
+  if (httpStatus === 404) return notFound ? read.message : null;
+  const isTransient = httpStatus >= 500 || [408, 409, 423, 425, 429].includes(httpStatus);
+  return isTransient ? null : read.message;
+}

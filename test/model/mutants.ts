@@ -18,8 +18,8 @@ export const MUTANTS: ModelMutant[] = [
     changes: [
       change(
         'workflows/operation/deploy-site.ts',
-        'const found = await reconcile(deployment, sent!, ambiguities, notBeforeMs);',
-        "const found = 'send again' as Awaited<ReturnType<typeof reconcile>>;",
+        '=> reconcile(deployment, sent!, ambiguities, notBeforeMs),',
+        '=> Promise.resolve(notBeforeMs + 0 * ambiguities),',
       ),
     ],
     mix: DOUBTFUL,
@@ -103,7 +103,7 @@ export const MUTANTS: ModelMutant[] = [
     rule: "another user's deployment in progress is not waited for",
     changes: [
       change(
-        'workflows/operation/take-baseline.ts',
+        'workflows/operation/deploy-site.ts',
         "if (answer.ok && answer.state !== 'in_progress') return",
         'if (answer.ok) return',
       ),

@@ -29,7 +29,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a run that is too late waits for the lock',
-    changes: [change('workflows/run/deploy-step.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],
+    changes: [change('workflows/run/run-workflows.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],
     test: sim('rules/runs/deadlines', 'a run that is too late does not wait for the lock'),
   },
   {
@@ -68,11 +68,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'a parked operation is never too late',
     changes: [
-      change(
-        'workflows/operation/take-baseline.ts',
-        '(operation.parking.current !== null && late() !== null)',
-        'false',
-      ),
+      change('workflows/operation/deploy-site.ts', '(operation.parking.current !== null && late() !== null)', 'false'),
     ],
     test: sim('rules/answers/outages', 'a parked run that becomes too late for its request ends not started'),
   },

@@ -133,7 +133,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     rule: 'the baseline forgets what the admission read',
     changes: [
       change(
-        'workflows/operation/take-baseline.ts',
+        'workflows/operation/deploy-site.ts',
         "operation.result.lastStatus === null ? input.admissionRead : 'status'",
         "'failed'",
       ),
@@ -227,7 +227,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
       ),
       change(
         'workflows/polling/status-reader.ts',
-        'withMeaning(reads.words, first);',
+        'withMeaning(words, first);',
         'withMeaning((await describeWorker()).statuses.deployment, first);',
       ),
     ],

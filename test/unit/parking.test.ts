@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { OperationPhase } from '../../src/contract/operation.ts';
+import type { Phase } from '../../src/contract/names.ts';
 import { createParking } from '../../src/workflows/polling/poller.ts';
 
 const MINUTE = 60_000;
 const REASON = { type: 'OutcomeUnknown', message: 'ten reads failed' } as const;
 
 test('the outages of an operation share its budget, and each of them shows when it began and ends at the latest', () => {
-  const phases: string[] = ['wait'];
-  const parking = createParking<string>(10 * MINUTE, {
-    phase: () => phases.at(-1) ?? '',
+  const phases: (Phase | OperationPhase)[] = ['wait'];
+  const parking = createParking(10 * MINUTE, {
+    phase: () => phases.at(-1) ?? 'done',
     setPhase: (phase) => phases.push(phase),
   });
   assert.equal(parking.park(REASON, 0, 0), null);
@@ -24,14 +26,14 @@ test('the outages of an operation share its budget, and each of them shows when 
 });
 
 test('an operation without an outage budget ends as it would', () => {
-  const parking = createParking<string>(null, { phase: () => 'wait', setPhase: () => assert.fail('it is parked') });
+  const parking = createParking(null, { phase: () => 'wait', setPhase: () => assert.fail('it is parked') });
   assert.equal(parking.park(REASON, 0, 0), REASON);
   assert.equal(parking.spentMs, 0);
 });
 
 test('after an outage, an operation is in the phase from before it', () => {
-  let phase = 'baseline';
-  const parking = createParking<string>(MINUTE, { phase: () => phase, setPhase: (next) => (phase = next) });
+  let phase: Phase | OperationPhase = 'baseline';
+  const parking = createParking(MINUTE, { phase: () => phase, setPhase: (next) => (phase = next) });
   phase = 'wait';
   parking.park(REASON, 0, 0);
   assert.equal(phase, 'parked');

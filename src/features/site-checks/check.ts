@@ -21,13 +21,12 @@ import { labelledBySite, type CommitEvidence } from '../../rules/verdict.ts';
 import { checkSite } from '../../workflows/activity-proxies.ts';
 import type { DeploymentCheck, CheckedOperation, CreateCheck } from '../../workflows/operation/hooks.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { sleepUntil } from '../../workflows/polling/poll-until.ts';
-import { unlessCancelled } from '../../workflows/polling/turn.ts';
+import { sleepUntil, unlessCancelled } from '../../workflows/polling/poll-until.ts';
 
 export function siteChecks(run: RunState): RunCheck {
   const { facts, input, plan, result, type } = run;
   const { checks = [], leftOut } = factOf(facts, CHECKS_FACT) ?? {};
-  const { commit = null, orNewer = false } = plan;
+  const { commit, orNewer } = plan;
 
   function aimOf(target: Target): CheckAim | undefined {
     // A watch sends no request after which the site has to work. It only looks for a commit.

@@ -41,10 +41,8 @@ export type LockAttempt<T> =
   | { kind: 'other_service'; service: string }
   | { kind: 'cancelled' };
 
-export interface Locks {
-  /** A run waits for one lock at a time. */
-  acquire<T>(wanted: WantedLock<T>): Promise<LockAttempt<T>>;
-}
+/** A run waits for one lock at a time. */
+export type AcquireLock = <T>(wanted: WantedLock<T>) => Promise<LockAttempt<T>>;
 
 interface Mailbox {
   /** The lock that the run waits for. */
@@ -53,7 +51,7 @@ interface Mailbox {
 }
 
 /** Handles every release from now on. A release this run does not wait for goes on to the waiters it names. */
-export function createLocks(cancellation: Cancellation): Locks {
+export function createLocks(cancellation: Cancellation): AcquireLock {
   const mailbox: Mailbox = { lockId: null, released: null };
   const taken = new Set<string>();
 
@@ -75,22 +73,20 @@ export function createLocks(cancellation: Cancellation): Locks {
     { description: 'A lock this run waits for was released to it.' },
   );
 
-  return {
-    async acquire(wanted) {
-      const begunMs = Date.now();
-      mailbox.lockId = wanted.lockId;
-      try {
-        const attempt = await queueUp(wanted, mailbox, cancellation);
-        if (attempt.kind === 'lock') taken.add(wanted.lockId);
-        if (attempt.kind === 'lock' || attempt.kind === 'busy')
-          metrics.lockWaited({ operation: wanted.operation, waitedMs: Date.now() - begunMs });
-        return attempt;
-      } finally {
-        mailbox.lockId = null;
-        const late = takeReleased(mailbox);
-        if (late !== null) await forwardLate(late);
-      }
-    },
+  return async (wanted) => {
+    const begunMs = Date.now();
+    mailbox.lockId = wanted.lockId;
+    try {
+      const attempt = await queueUp(wanted, mailbox, cancellation);
+      if (attempt.kind === 'lock') taken.add(wanted.lockId);
+      if (attempt.kind === 'lock' || attempt.kind === 'busy')
+        metrics.lockWaited({ operation: wanted.operation, waitedMs: Date.now() - begunMs });
+      return attempt;
+    } finally {
+      mailbox.lockId = null;
+      const late = takeReleased(mailbox);
+      if (late !== null) await forwardLate(late);
+    }
   };
 }
 

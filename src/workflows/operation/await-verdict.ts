@@ -26,7 +26,7 @@ import type { DeploySiteInput } from '../../contract/operation.ts';
 /** A deployment that an operation requested, or that a run watches. */
 export interface Followed {
   operation: Poller<DeploymentResult>;
-  input: Pick<DeploySiteInput, 'intervalMs' | 'tries' | 'jitter'>;
+  input: Pick<DeploySiteInput, 'intervalMs' | 'tries' | 'jitter' | 'waits'>;
   reader: Reader;
   check: DeploymentCheck | undefined;
 }
@@ -84,6 +84,7 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
       reader,
       schedule: createPollSchedule(nowMs, input.intervalMs, { earlyMs, jitterMs: jitterMs(input) }),
       tries: input.tries,
+      waits: input.waits,
       // Before any request, `no deployment yet` is an answer.
       notFoundAnswers: result.trigger.attempts === 0,
       afterOutage() {

@@ -1,11 +1,12 @@
 /** One backup: triggers it, then waits until the service reports it complete. It is the lock of its server. */
 import { backupServerId } from '../../contract/ids.ts';
 import { PROBE_BACKUP_ID } from '../../contract/names.ts';
-import type { BackupRecord, BackupServerInput, RecordedService } from '../../contract/operation.ts';
+import type { BackupRecord, BackupServerInput, OperationInput, RecordedService } from '../../contract/operation.ts';
 import { emptyBackup } from '../../contract/results.ts';
 import type { BackupResult } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
+import { refusalOf } from '../../rules/read-failures.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import { triggerOnce, writeBackupRecord } from '../activity-proxies.ts';
 import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
@@ -16,7 +17,6 @@ import { readerOf } from '../polling/status-reader.ts';
 import type { OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
 import { awaitTrigger, sendUntilAccepted, triggerInput, type Sending } from './send-until-accepted.ts';
-import { refusalOf } from './take-baseline.ts';
 
 export async function backupServer(input: BackupServerInput, hooks: OperationHooks): Promise<BackupResult> {
   const result: BackupResult = { ...emptyBackup(input.serverId), startedAt: new Date().toISOString() };
@@ -59,11 +59,7 @@ function sendingOf(input: BackupServerInput, result: BackupResult): Sending {
 
 /* Waits for a backup, whether this run made it or not. */
 
-export interface BackupWait extends RecordedService {
-  intervalMs: number;
-  tries: number;
-  jitter?: number;
-}
+type BackupWait = RecordedService & Pick<OperationInput, 'intervalMs' | 'tries' | 'jitter' | 'waits'>;
 
 /** @param given not made by this run: it is read at once, since it may be complete, and rejected if it does not exist */
 export async function awaitBackup(
@@ -71,7 +67,7 @@ export async function awaitBackup(
   input: BackupWait,
   { given = false } = {},
 ): Promise<Conclusion> {
-  const { intervalMs, tries } = input;
+  const { intervalMs, tries, waits } = input;
   const { backupId, serverId } = poller.result;
   const name = `the backup of server ${serverId} (${backupId})`;
   if (backupId === null) throw new Error('cannot wait for a backup without an id');
@@ -83,6 +79,7 @@ export async function awaitBackup(
       reader: readerOf(input, { backupId }),
       schedule: createPollSchedule(Date.now(), intervalMs, { earlyMs, jitterMs: jitterMs(input) }),
       tries,
+      waits,
     },
     (read) => {
       if (read.ok && read.state !== 'in_progress') return concludeFromStatus(name, read);

@@ -1,18 +1,23 @@
 /** One deployment: takes the baseline, triggers, and polls for our verdict. It is the lock of its target. */
-import type { DeploymentResult } from '../../contract/run.ts';
-import { targetText } from '../../contract/target.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import { emptyDeployment } from '../../contract/results.ts';
+import type { DeploymentResult } from '../../contract/run.ts';
+import { targetText } from '../../contract/target.ts';
 import { lateness } from '../../rules/deadline.ts';
+import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
+import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
+import { refusalOf } from '../../rules/read-failures.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
-import { concludeUnsent, type Conclusion } from '../conclusion.ts';
+import { conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
+import { pollUntil } from '../polling/poll-until.ts';
+import { describeLastStatus } from '../polling/poller.ts';
 import { readerOf } from '../polling/status-reader.ts';
 import { awaitVerdict, verdictContext } from './await-verdict.ts';
 import { firstCheck, type OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
-import { sendUntilAccepted } from './send-until-accepted.ts';
-import { takeBaseline, type Baseline } from './take-baseline.ts';
+import { hasRoomToSend, NO_ROOM, sendUntilAccepted } from './send-until-accepted.ts';
 import { reconcile, sendWatched, type Deployment, type Sent } from './trace.ts';
 
 /** A status that always takes longer than the interval, such as that of a site that was never deployed, ends them. */
@@ -49,8 +54,8 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       // After an ambiguous trigger, a deployment in progress may be ours, so the first baseline is kept.
       if (baseline === undefined || counts.ambiguous === 0) {
         const taken = await takeBaselines(deployment, busyEndsMs);
-        if ('conclusion' in taken) return taken.conclusion;
-        baseline = taken.baseline;
+        if (taken !== null && 'outcome' in taken) return taken;
+        baseline = taken;
         // What was in progress until now was not ours.
         operation.result.inProgressAt = null;
       }
@@ -65,10 +70,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       sent = await sendWatched(deployment, verdictContext(input, baseline ?? null), summary, sentMs);
       return sent.result;
     },
-    async resolveDoubt({ ambiguities, notBeforeMs }) {
-      const found = await reconcile(deployment, sent!, ambiguities, notBeforeMs);
-      return found === 'send again' ? notBeforeMs : found === 'found' ? 'accepted' : found;
-    },
+    resolveDoubt: ({ ambiguities, notBeforeMs }) => reconcile(deployment, sent!, ambiguities, notBeforeMs),
   });
   return end ?? follow(deployment, sent!);
 }
@@ -81,6 +83,11 @@ function follow(deployment: Deployment, { context, result, seen, trace, sentMs }
   return awaitVerdict(deployment, { ...context, accepted: true, triggerIds }, start);
 }
 
+/* The baseline: the latest status just before the trigger, once no other deployment is in progress. */
+
+/** Null: the site was never deployed. A conclusion: the request is not sent. */
+type Baseline = StatusReading | null | Conclusion;
+
 /** Looks at the site, then reads its status. If that was slow, starts over: the request must follow both closely. */
 async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promise<Baseline> {
   const { check, input } = deployment;
@@ -88,10 +95,58 @@ async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promis
     await check?.takeBaseline();
     const readMs = Date.now();
     const taken = await takeBaseline(deployment, busyEndsMs);
-    if (check === undefined || 'conclusion' in taken || Date.now() - readMs <= input.intervalMs) return taken;
+    const isTaken = taken === null || !('outcome' in taken);
+    if (check === undefined || !isTaken || Date.now() - readMs <= input.intervalMs) return taken;
     // Another deployment may have ended since, and changed the site.
     if (times < MAX_SITE_BASELINES) continue;
     check.forgetBaseline();
     return taken;
+  }
+}
+
+/** @param busyEndsMs until when to wait for another deployment to end */
+async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs: number): Promise<Baseline> {
+  operation.setPhase('baseline');
+  const nowMs = Date.now();
+  const delayMs = jitterMs(input);
+  const intervalMs = Math.max(input.intervalMs, Math.ceil((busyEndsMs - nowMs) / HISTORY_BUDGET.maxBusyReads));
+  const tries = Math.max(0, Math.floor((busyEndsMs - nowMs - delayMs) / intervalMs));
+  let answered = false;
+  const neverDeployed = watchForNeverDeployed(operation.result.lastStatus === null ? input.admissionRead : 'status');
+  const late = () => lateness(input.deadline, Date.now());
+  const notStarted = (type: 'Refused' | 'Cancelled' | 'Busy' | 'TooLate', reason: string) =>
+    conclude('not_started', type, `${targetText(input.target)} was not deployed: ${reason}`);
+  const polled = await pollUntil<Baseline>(
+    operation,
+    {
+      what: 'baseline',
+      reader,
+      schedule: createPollSchedule(nowMs, intervalMs, { earlyMs: FIRST_READS_MS, jitterMs: delayMs }),
+      tries,
+      until: () => !hasRoomToSend() || (operation.parking.current !== null && late() !== null),
+    },
+    (answer) => {
+      answered ||= answer.ok;
+      if (answer.ok && answer.state !== 'in_progress') return answer;
+      if (neverDeployed.isProvenBy(answer)) return null;
+      // If an earlier read was answered, the token may have been rejected because it is being rotated.
+      const refusal = answered ? null : refusalOf(answer);
+      return refusal === null ? undefined : notStarted('Refused', refusal);
+    },
+  );
+  switch (polled.kind) {
+    case 'decided':
+      return polled.value;
+    case 'given_up':
+      return notStarted('Refused', polled.reason.message);
+    case 'cancelled':
+      return notStarted('Cancelled', 'cancelled');
+    case 'stopped':
+      return hasRoomToSend() ? notStarted('TooLate', late() ?? 'it is too late') : notStarted('Busy', NO_ROOM);
+    case 'exhausted': {
+      const busy = `another deployment is in progress (last status ${describeLastStatus(operation)})`;
+      const remedy = 'try again when it has ended, or map the status in belay.yaml if it is final';
+      return notStarted('Busy', `${busy}; ${remedy}`);
+    }
   }
 }

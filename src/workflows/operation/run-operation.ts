@@ -28,9 +28,8 @@ import { createPoller, type Polled, type Poller } from '../polling/poller.ts';
 const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
 
 export interface Operation<R extends Polled = Polled> extends Poller<R> {
-  /** @param trigger the result of the last POST, if it begins this phase */
+  /** @param trigger the result of the last POST */
   setPhase(phase: OperationPhase, trigger?: string): void;
-  recordTrigger(kind: string): void;
   readonly cancellation: Ending;
 }
 
@@ -83,11 +82,9 @@ function createOperation<R extends BackupResult | DeploymentResult>(
     changed();
   };
   const cancellation = observeEnding(observeCancellation());
-  const poller = createPoller<OperationPhase, R>(result, {
+  const poller = createPoller(result, input.outageBudgetMs, {
     cancellation,
     hints: keepHints({ tries: input.tries, service: input, concerns: (claim) => isAbout(claim, result) }),
-    outageBudgetMs: input.outageBudgetMs,
-    waits: input.waits,
     phase: () => progress.phase,
     setPhase,
     setWaiting(waiting) {
@@ -95,8 +92,7 @@ function createOperation<R extends BackupResult | DeploymentResult>(
       changed();
     },
   });
-  const recordTrigger = (trigger: string) => setAttributes(input.searchAttributes, { trigger });
-  return { ...poller, setPhase, cancellation, recordTrigger };
+  return { ...poller, setPhase, cancellation };
 }
 
 /** A backup has no id until its trigger is answered. Until then, every claim may be about it. */

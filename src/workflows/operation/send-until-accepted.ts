@@ -86,7 +86,7 @@ export async function sendUntilAccepted(
       operation.setPhase('wait', 'accepted');
       return null;
     }
-    operation.recordTrigger(result.kind);
+    operation.setPhase('trigger', result.kind);
     counts = countTrigger(counts, result, Date.now());
     const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs(), busyPauseMs };
     const step = afterTrigger(result, counts, budget, Date.now());

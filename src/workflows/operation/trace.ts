@@ -97,14 +97,14 @@ export async function sendWatched(
  * @param sent the ambiguous request
  * @param ambiguities how many requests were ambiguous so far
  * @param notBeforeMs the earliest time for the next one. Reads go on until then: it must not follow a gap
- * @returns `found` if the request left a trace
+ * @returns `accepted` if the request left a trace; a time: send it once more, not before
  */
 export async function reconcile(
   { operation, input, reader }: Deployment,
   sent: Sent,
   ambiguities: number,
   notBeforeMs: number,
-): Promise<Conclusion | 'found' | 'send again'> {
+): Promise<Conclusion | 'accepted' | number> {
   const { intervalMs, settleMs } = input;
   operation.setPhase('reconcile');
   if (sent.trace === null) {
@@ -128,25 +128,26 @@ export async function reconcile(
     if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);
     if (polled.kind === 'given_up') return conclude('unknown', polled.reason.type, `${name}: ${polled.reason.message}`);
     if (polled.kind === 'stopped') return conclude('unknown', 'OutcomeUnknown', `${name}: ${NO_ROOM}`);
-    if (sent.trace === null) return withoutTrace(input, sent, ambiguities, name);
+    if (sent.trace === null) return unknownWithoutTrace(input, sent, ambiguities, name) ?? notBeforeMs;
   }
   operation.result.acceptedAt = new Date().toISOString();
   operation.result.trigger.reconciledBy = sent.trace.by;
   operation.setPhase('wait');
-  return 'found';
+  return 'accepted';
 }
 
-function withoutTrace(
+/** @returns null if the request may be sent once more */
+function unknownWithoutTrace(
   input: DeploySiteInput,
   { coverage, seen }: Sent,
   ambiguities: number,
   name: string,
-): Conclusion | 'send again' {
+): Conclusion | null {
   const unknown = (reason: string) => conclude('unknown', 'OutcomeUnknown', `${name}: ${reason}`);
   if (seen.kept !== null)
     return unknown(`the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`);
   if (ambiguities > 1) return unknown('the request was sent twice, and neither attempt left a trace');
   if (input.onAmbiguous === 'stop') return unknown('the request left no trace, and the run must not send it again');
-  if (hasNoGaps(coverage, input.intervalMs, Date.now())) return 'send again';
+  if (hasNoGaps(coverage, input.intervalMs, Date.now())) return null;
   return unknown('the request left no trace, but the status was not read for a while');
 }

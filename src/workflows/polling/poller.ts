@@ -3,7 +3,8 @@ import { CancellationScope, sleep } from '@temporalio/workflow';
 import type { Cancellation } from '../cancellation.ts';
 import type { Hints } from './hints.ts';
 import type { FailingReads, Parked, Waiting } from '../../contract/waiting.ts';
-import type { Waits } from '../../contract/run.ts';
+import type { Phase } from '../../contract/names.ts';
+import type { OperationPhase } from '../../contract/operation.ts';
 import { endWithoutParking, outageEndsMs, parkedReadAtMs, type Outage } from '../../rules/outage.ts';
 import type { GivenUp } from '../../rules/read-failures.ts';
 
@@ -20,7 +21,6 @@ export interface Poller<R extends Polled = Polled> {
   readonly hints: Hints;
   readonly parking: Parking;
   readonly timer: PollTimer;
-  readonly waits: Waits;
   lastReadAt: string | null;
   /** How long the last read had been answered, at most, when the workflow heard of it. */
   lagMs: number;
@@ -28,21 +28,19 @@ export interface Poller<R extends Polled = Polled> {
   setWaiting(this: void, waiting: Waiting | null): void;
 }
 
-interface Phased<P> {
-  phase(): P | 'parked';
-  setPhase(phase: P | 'parked'): void;
+interface Phased {
+  phase(): Phase | OperationPhase;
+  setPhase(phase: Phase | OperationPhase): void;
 }
 
-export interface PollingWorkflow<P> extends Phased<P>, Pick<Poller, 'cancellation' | 'hints' | 'setWaiting'> {
-  outageBudgetMs: number | null;
-  /** Default: `loop`. */
-  waits?: Waits | undefined;
-}
-
-export function createPoller<P, R extends Polled>(result: R, workflow: PollingWorkflow<P>): Poller<R> {
-  const { cancellation, hints, setWaiting, outageBudgetMs, waits = 'loop' } = workflow;
+export function createPoller<R extends Polled>(
+  result: R,
+  outageBudgetMs: number | null,
+  workflow: Phased & Pick<Poller, 'cancellation' | 'hints' | 'setWaiting'>,
+): Poller<R> {
+  const { cancellation, hints, setWaiting } = workflow;
   return {
-    ...{ result, cancellation, hints, waits, setWaiting },
+    ...{ result, cancellation, hints, setWaiting },
     parking: createParking(outageBudgetMs, workflow),
     timer: createPollTimer(),
     lastReadAt: null,
@@ -72,7 +70,7 @@ export interface Parking {
 }
 
 /** While it is parked, the phase is `parked`, and afterwards that of before. */
-export function createParking<P>(budgetMs: number | null, workflow: Phased<P>): Parking {
+export function createParking(budgetMs: number | null, workflow: Phased): Parking {
   let outage: Outage = { budgetMs, spentMs: 0, sinceMs: null };
   let current: Parking['current'] = null;
   let before = workflow.phase();

@@ -30,32 +30,28 @@ export interface Reader {
 }
 
 export function readerOf({ service, statuses, deploymentId }: RecordedService, subject: PooledWait['subject']): Reader {
-  const query =
-    'target' in subject ? { service, ...subject, ...definedFields({ deploymentId }) } : { service, ...subject };
-  const reads =
-    'target' in subject
-      ? { service, subject, words: statuses.deployment, ...definedFields({ deploymentId }) }
-      : { service, subject, words: statuses.backup };
+  const idField = 'target' in subject ? definedFields({ deploymentId }) : {};
+  const words = 'target' in subject ? statuses.deployment : statuses.backup;
   let notHere = 0;
   let seconds = 0;
   const ask = (by: typeof readOnce, summary: string, how: Pick<ReadInput, 'dueMs' | 'unlessResting'>) =>
-    'target' in query
-      ? by.readLatestDeployment.executeWithOptions({ summary }, [{ ...query, ...how }])
-      : by.readBackup.executeWithOptions({ summary }, [{ ...query, ...how }]);
+    'target' in subject
+      ? by.readLatestDeployment.executeWithOptions({ summary }, [{ service, ...subject, ...idField, ...how }])
+      : by.readBackup.executeWithOptions({ summary }, [{ service, ...subject, ...how }]);
   return {
-    reads,
+    reads: { service, subject, words, ...idField },
     async read(summary, dueMs) {
       const due = definedFields({ dueMs });
       const asked = notHere > 0 ? ask(readElsewhere, summary, { ...due, ...LEFT }) : ask(readOnce, summary, due);
       const first = await asked.catch(lostRead);
       notHere = Math.max(0, notHere - 1);
       if (first.ok || first.ofThisWorker === undefined || seconds === HISTORY_BUDGET.maxSecondReads)
-        return withMeaning(reads.words, first);
+        return withMeaning(words, first);
       seconds += 1;
       // If no other worker takes it, the first failure counts.
       const second = await ask(readElsewhere, summary, LEFT).catch(() => first);
       if (second.ok) notHere = READS_ELSEWHERE;
-      return withMeaning(reads.words, second);
+      return withMeaning(words, second);
     },
   };
 }

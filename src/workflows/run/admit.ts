@@ -6,11 +6,12 @@ import { lockIdOf } from '../../contract/ids.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { admissionRead } from '../../rules/never-deployed.ts';
+import { refusalOf } from '../../rules/read-failures.ts';
 import { describeWorker, resolveDeadline, waitForAdmission } from '../activity-proxies.ts';
 import { noWorkerWithin, tooLate, refusalOfWorker, refuseMisuse, restoredSince } from '../check-worker.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
 import { setAttributes } from '../ui.ts';
-import { refusalOf } from '../operation/take-baseline.ts';
+import { unlessCancelled } from '../polling/poll-until.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
 import type { Hold } from './hooks.ts';
 import type { RunState } from './run-state.ts';
@@ -92,22 +93,22 @@ const LEAST_MS = 1_000;
 
 /** @param beganMs from when its time counts @returns null once it is admitted */
 async function awaitAdmission(run: RunState, beganMs = run.limits.startedMs): Promise<Conclusion | null> {
-  const { cancellation, plan } = run;
+  const { plan } = run;
   const phase = run.phase();
   run.setPhase('admission');
   run.setWaiting({ kind: 'admission', since: new Date().toISOString() });
   const leftMs = Math.max(LEAST_MS, beganMs + plan.startWithinMs - Date.now());
   const turn = waitForAdmission(workflowInfo().taskQueue, leftMs, MORE_THAN_WORKERS_CARRY);
-  const isAdmitted = await Promise.race([
+  const isAdmitted = await unlessCancelled(
+    run,
     turn.then(
       () => true,
       () => false,
     ),
-    cancellation.whenRequested.then(() => false),
-  ]);
+  );
   run.setWaiting(null);
-  if (cancellation.requested) return conclude('not_started', 'Cancelled', 'cancelled before it was admitted');
-  if (!isAdmitted) return noWorkerWithin(plan.startWithinMs, 'admitted');
+  if (run.cancellation.requested) return conclude('not_started', 'Cancelled', 'cancelled before it was admitted');
+  if (isAdmitted !== true) return noWorkerWithin(plan.startWithinMs, 'admitted');
   run.setPhase(phase);
   return null;
 }

@@ -1,5 +1,4 @@
 /** The backup step of a run: uses a given or recent backup, shares one in progress, or makes one. */
-import type { Phase } from '../../contract/names.ts';
 import type { BackupConclusion, BackupRecord, Execution } from '../../contract/operation.ts';
 import { NO_TRIGGER, emptyBackup } from '../../contract/results.ts';
 import type { BackupResult } from '../../contract/run.ts';
@@ -11,7 +10,7 @@ import { awaitBackup, recordWaitedFor } from '../operation/backup-server.ts';
 import { createPoller } from '../polling/poller.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
 import type { RunPart } from './hooks.ts';
-import { attempt, isForOther, notStarted, operate, sharedInput } from './part.ts';
+import { attempt, isForOther, operate, sharedInput } from './part.ts';
 import type { RunState } from './run-state.ts';
 
 export const backUp = (run: RunState, serverId: string): Promise<Conclusion> =>
@@ -31,22 +30,13 @@ async function backUpNow(run: RunState, serverId: string): Promise<Conclusion> {
   run.backups += 1;
   run.setPhase('backup');
   const firstReadMs = Date.now();
-  const conclusion = await obtainBackup(run, serverId);
+  let conclusion: Conclusion | null = null;
+  // Each returns null if it has no backup.
+  for (const source of [givenBackup, recentBackup, foreignBackup]) conclusion ??= await source(run, serverId);
+  conclusion ??= await createOrShare(run, serverId);
   const startedAt = run.result.backup?.startedAt ?? null;
   run.limits.backupBeganMs = startedAt === null ? firstReadMs : Date.parse(startedAt);
   return conclusion;
-}
-
-async function obtainBackup(run: RunState, serverId: string): Promise<Conclusion> {
-  const { backupId, maxAgeMs } = run.plan.backup;
-  if (backupId !== null) return givenBackup(run, serverId, backupId);
-  const recent = maxAgeMs === null ? null : await recentBackup(run, serverId, maxAgeMs);
-  if (recent !== null) {
-    run.result.backup = recent;
-    return COMPLETED;
-  }
-  const foreign = await foreignBackup(run, serverId);
-  return foreign === null ? createOrShare(run, serverId) : adoptBackup(run, foreign);
 }
 
 async function createOrShare(run: RunState, serverId: string): Promise<Conclusion> {
@@ -54,30 +44,21 @@ async function createOrShare(run: RunState, serverId: string): Promise<Conclusio
   const { intervalMs, tries } = run.plan.backup;
   // After a wait, it is another backup.
   const step = run.backups === 1 ? 'backup' : `backup-${run.backups}`;
-  const result = emptyBackup(serverId);
-  run.result.backup = result;
+  run.result.backup = emptyBackup(serverId);
   const input = { ...sharedInput(run, part, step), serverId, intervalMs, tries };
-  const operated = await operate<BackupResult>(run, part, input, emptyBackup(serverId));
-  switch (operated.kind) {
-    case 'shared':
-      return share(run, operated.backup);
-    case 'left':
-      return leaveBackup(run, result, operated.operation);
-    case 'not_started':
-      return notStarted(run, part, operated.conclusion);
-    case 'ended': {
-      const { error, ...backup } = operated.result;
-      run.result.backup = backup;
-      return { outcome: backup.outcome, error };
-    }
-  }
+  const end = await operate<BackupResult>(run, part, input, emptyBackup(serverId));
+  if ('shared' in end) return share(run, end.shared);
+  if ('left' in end) return leaveBackup(run, serverId, end.left);
+  const { error, ...backup } = end;
+  run.result.backup = backup;
+  return { outcome: backup.outcome, error };
 }
 
 /** The operation continues without the run, which reports what is known of the backup by then. */
-async function leaveBackup(run: RunState, unknown: BackupResult, operation: Execution): Promise<Conclusion> {
+async function leaveBackup(run: RunState, serverId: string, operation: Execution): Promise<Conclusion> {
   const progress = await askOperation(operation).catch(() => null);
-  const seen = progress === null ? unknown : (progress.result as BackupResult);
-  const { serverId, backupId, outcome, endedAt } = seen;
+  const seen = progress === null ? emptyBackup(serverId) : (progress.result as BackupResult);
+  const { backupId, outcome, endedAt } = seen;
   const now = new Date().toISOString();
   run.result.backup = { ...seen, outcome: outcome ?? 'cancelled', endedAt: endedAt ?? now };
   const backup = backupId === null ? 'the backup' : `backup ${backupId}`;
@@ -101,7 +82,9 @@ async function share(run: RunState, { result, error }: BackupConclusion): Promis
 /* Backups that this run did not make: a recent one, one in progress, or one given by its id. */
 
 /** The backup named by its id, unless Belay made it of another server. The service does not tell whose a backup is. */
-async function givenBackup(run: RunState, serverId: string, backupId: string): Promise<Conclusion> {
+async function givenBackup(run: RunState, serverId: string): Promise<Conclusion | null> {
+  const { backupId } = run.plan.backup;
+  if (backupId === null) return null;
   const made = await findBackupRecord({ backupId });
   const ours = made === null || isForOther(run, made) ? null : made;
   // An event reports when a backup began that Belay did not make.
@@ -111,12 +94,8 @@ async function givenBackup(run: RunState, serverId: string, backupId: string): P
   const owner = record?.serverId ?? serverId;
   if (owner === serverId) return adoptBackup(run, result);
   run.result.backup = { ...result, outcome: 'not_started' };
-  const remedy = 'give a backup of this server, or none to make one';
-  return conclude(
-    'not_started',
-    'Usage',
-    `backup ${backupId} is one of server ${owner}, not of ${serverId}: ${remedy}`,
-  );
+  const problem = `backup ${backupId} is one of server ${owner}, not of ${serverId}`;
+  return conclude('not_started', 'Usage', `${problem}: give a backup of this server, or none to make one`);
 }
 
 /** Waits for a backup that this run did not start. */
@@ -124,14 +103,13 @@ async function adoptBackup(run: RunState, result: BackupResult): Promise<Conclus
   run.result.backup = result;
   recordWaitedFor('adopted', run.service.service, result);
   const { intervalMs, tries } = run.plan.backup;
-  const wait = { ...run.service, intervalMs, tries, jitter: run.jitter };
-  const conclusion = await awaitBackup(createPoller<Phase, BackupResult>(result, run), wait, { given: true });
-  end(result, conclusion);
-  return conclusion;
+  const wait = { ...run.service, intervalMs, tries, jitter: run.jitter, waits: 'loop' as const };
+  const poller = createPoller(result, run.plan.outageBudgetMs, run);
+  return end(result, await awaitBackup(poller, wait, { given: true }));
 }
 
 /** A backup that an event reported as started outside Belay, if it is still in progress; or null. */
-async function foreignBackup(run: RunState, serverId: string): Promise<BackupResult | null> {
+async function foreignBackup(run: RunState, serverId: string): Promise<Conclusion | null> {
   const record = await announcedBackup(run, serverId);
   // Ignore a backup that has already taken longer than this run would wait.
   const { intervalMs, tries } = run.plan.backup;
@@ -139,18 +117,23 @@ async function foreignBackup(run: RunState, serverId: string): Promise<BackupRes
   const { backupId, startedAt } = record;
   const read = await readBackup(run, backupId, 'check that the backup is still in progress');
   if (!read.ok || read.state !== 'in_progress') return null;
-  return { ...emptyBackup(serverId, 'shared'), backupId, startedAt };
+  return adoptBackup(run, { ...emptyBackup(serverId, 'shared'), backupId, startedAt });
 }
 
 const announcedBackup = (run: RunState, serverId: string): Promise<BackupRecord | null> =>
   findSharedBackup({ serverId, services: identitiesOf(run.service) }).catch(() => null);
 
 /** A completed backup that is recent enough and that the service still reports as completed; or null. */
-async function recentBackup(run: RunState, serverId: string, maxAgeMs: number): Promise<BackupResult | null> {
+async function recentBackup(run: RunState, serverId: string): Promise<Conclusion | null> {
+  const { maxAgeMs } = run.plan.backup;
+  if (maxAgeMs === null) return null;
   const startedSince = new Date(Date.now() - maxAgeMs).toISOString();
   const found = await findCompletedBackup({ serverId, startedSince }).catch(() => null);
   if (found === null || isForOther(run, found)) return null;
-  return confirmed(run, { ...found.result, source: 'reused', trigger: { ...NO_TRIGGER } });
+  const recent = await confirmed(run, { ...found.result, source: 'reused', trigger: { ...NO_TRIGGER } });
+  if (recent === null) return null;
+  run.result.backup = recent;
+  return COMPLETED;
 }
 
 /**

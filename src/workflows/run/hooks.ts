@@ -28,6 +28,7 @@ export interface Hold {
   carries?(part: RunPart): Partial<DeploySiteInput>;
   /** Called when a deployment is about to be started, was started, or could not be started. */
   deploys?(child: 'starting' | Execution | null): void;
+  /** Called when a deployment has ended, or did not get its lock. */
   deployed?(ended: DeploymentResult): void;
 }
 

@@ -89,7 +89,8 @@ export function sharedInput(run: RunState, part: RunPart, step: string) {
     // The first execution's id survives a reset, so a repeated request carries the same key.
     idempotencyKey: `${workflowInfo().firstExecutionRunId}:${step}`,
     reset: isAfterReset(),
-    ...definedFields({ waits: plan.waits, fleet: input.fleet }),
+    waits: plan.waits,
+    ...definedFields({ fleet: input.fleet }),
     ifBusy: plan.ifBusy,
     outageBudgetMs: plan.outageBudgetMs,
     jitter,
@@ -97,35 +98,24 @@ export function sharedInput(run: RunState, part: RunPart, step: string) {
   };
 }
 
-type OwnInput = Omit<BackupServerInput, 'waiters'> | Omit<DeploySiteInput, 'waiters'>;
-
-interface Child<R> {
-  execution: Execution;
-  /** Null if the run was cancelled, and its backup continues. */
-  ended: () => Promise<Ended<R> | null>;
-}
-
-export type PartEnd<R> =
-  | { kind: 'ended'; result: Ended<R> }
-  | { kind: 'shared'; backup: BackupConclusion }
-  | { kind: 'left'; operation: Execution }
-  | { kind: 'not_started'; conclusion: Conclusion };
+/** How an operation ended. A backup may also be shared with the holder of its lock, or continue without the run. */
+type PartEnd<R> = Ended<R> | { shared: BackupConclusion } | { left: Execution };
 
 /** Starts the operation of a part once its lock is free, and waits for its end. @param unknown its result if it leaves none */
 export async function operate<R extends Pick<Conclusion, 'outcome'>>(
   run: RunState,
   part: RunPart,
-  input: OwnInput,
+  input: Omit<BackupServerInput, 'waiters'> | Omit<DeploySiteInput, 'waiters'>,
   unknown: R,
 ): Promise<PartEnd<R>> {
   const { plan } = run;
   const isBackup = part.kind === 'backup';
   const lockId = isBackup ? backupServerId(part.serverId) : lockIdOf(part.target);
   const isOther = (it: { service?: string }) => isForOther(run, it);
-  const got = await run.locks.acquire({
+  const got = await run.acquireLock({
     lockId,
     operation: part.kind,
-    start: (waiters) => startOperation(run, part, lockId, { ...input, waiters }, unknown),
+    start: (waiters) => startOperation<R>(run, part, lockId, { ...input, waiters }),
     // A backup in progress is shared, so a busy server is never a reason to fail.
     ifBusy: isBackup ? 'wait' : plan.ifBusy,
     busyTimeoutMs: plan.busyTimeoutMs,
@@ -137,12 +127,19 @@ export async function operate<R extends Pick<Conclusion, 'outcome'>>(
     waiter: definedFields({ work: input.work }),
     isForOther: isOther,
   });
-  if (got.kind === 'backup') return { kind: 'shared', backup: got.conclusion };
-  if (got.kind !== 'lock') return { kind: 'not_started', conclusion: withoutLock(got, part, lockId) };
+  if (got.kind === 'backup') return { shared: got.conclusion };
+  if (got.kind !== 'lock') return { ...unknown, ...withoutLock(got, part, lockId) };
   if (run.phase() === 'queued') run.setPhase('deploy');
-  const ended = await got.child.ended();
+  const { child, execution, scope } = got.child;
+  let isClosed = false;
+  const closed = awaitChild(child, unknown).finally(() => (isClosed = true));
+  await condition(() => isClosed || run.cancellation.requested);
+  const isLeft = !isClosed && isBackup;
+  // A deployment reports what is known.
+  if (!isClosed && !isBackup) scope.cancel();
+  const ended = isLeft ? { left: execution } : await closed;
   run.setOperation(null);
-  return ended === null ? { kind: 'left', operation: got.child.execution } : { kind: 'ended', result: ended };
+  return ended;
 }
 
 function withoutLock(
@@ -163,13 +160,12 @@ function withoutLock(
   return conclude('not_started', 'Busy', `${what} was not ${done}: another run ${holds}`);
 }
 
-async function startOperation<R extends Pick<Conclusion, 'outcome'>>(
+async function startOperation<R>(
   run: RunState,
   part: RunPart,
   workflowId: string,
   input: BackupServerInput | DeploySiteInput,
-  unknown: R,
-): Promise<Child<R>> {
+) {
   const isBackup = part.kind === 'backup';
   const { searchAttributes, service } = input;
   const memo: OperationMemo = { service };
@@ -196,19 +192,8 @@ async function startOperation<R extends Pick<Conclusion, 'outcome'>>(
     tell(null);
     throw error;
   });
-  const execution = { workflowId, runId: child.firstExecutionRunId };
+  const execution: Execution = { workflowId, runId: child.firstExecutionRunId };
   tell(execution);
   run.setOperation(execution);
-  return {
-    execution,
-    async ended() {
-      let isClosed = false;
-      const closed = awaitChild(child, unknown).finally(() => (isClosed = true));
-      await condition(() => isClosed || run.cancellation.requested);
-      if (!isClosed && isBackup) return null;
-      // A deployment reports what is known.
-      if (!isClosed) scope.cancel();
-      return closed;
-    },
-  };
+  return { child, execution, scope };
 }

@@ -5,9 +5,9 @@ import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/r
 import { emptyDeployment, emptyResult } from '../../contract/results.ts';
 import { explainRun } from '../../contract/explain-wait.ts';
 import { setAttributes, answerWhyQuery } from '../ui.ts';
-import { observeEnding, type Cancellation, type Ending } from '../cancellation.ts';
+import type { Ending } from '../cancellation.ts';
 import { keepHints, type Hints } from '../polling/hints.ts';
-import { createLocks, type Locks } from '../lock/acquire.ts';
+import { createLocks, type AcquireLock } from '../lock/acquire.ts';
 import { deadlineOf, type DeployLimits } from '../../rules/deadline.ts';
 import { drawJitter } from '../../rules/poll-schedule.ts';
 import { isSameTarget, siteTarget, targetsOf, type Target } from '../../contract/target.ts';
@@ -44,10 +44,9 @@ export interface RunState {
   readonly limits: DeployLimits;
   /** How often it began its backup. */
   backups: number;
-  readonly outageBudgetMs: number | null;
   /** Until when it may begin, in milliseconds since 1970. */
   mayBeginUntilMs(): number;
-  readonly locks: Locks;
+  readonly acquireLock: AcquireLock;
   phase(): Phase;
   setPhase(phase: Phase): void;
   setWaiting(waiting: Waiting | null): void;
@@ -56,18 +55,16 @@ export interface RunState {
   during<T>(phase: Phase, wait: () => Promise<T>): Promise<T>;
 }
 
-interface Known extends Pick<RunState, 'type' | 'input' | 'plan' | 'facts'> {
-  cancellation: Cancellation;
-}
+type Known = Pick<RunState, 'type' | 'input' | 'plan' | 'facts' | 'cancellation'>;
 
-export function createRunState({ type, input, plan, facts, cancellation: given }: Known, hooks: RunHooks): RunState {
-  const service = recordedService(facts);
-  const result = { ...newRunResult(input), commit: plan.commit ?? null, service: service.service };
+export function createRunState({ type, input, plan, facts, cancellation }: Known, hooks: RunHooks): RunState {
+  const { formerly, statuses, epoch, deploymentId } = facts;
+  const service = { service: facts.service, formerly, statuses, epoch, ...definedFields({ deploymentId }) };
+  const result = { ...newRunResult(input), commit: plan.commit, service: service.service };
   const targets = targetsOf(input);
-  const cancellation = observeEnding(given);
   // Single runs have no parent.
   const jitter = drawJitter(workflowInfo().parent !== undefined, Math.random);
-  const locks = createLocks(cancellation);
+  const acquireLock = createLocks(cancellation);
   const progress: RunProgress = { result, waiting: null, operation: null };
   const operations: Execution[] = [];
   const [holds, checks, observers]: [Hold[], RunCheck[], Observer[]] = [[], [], []];
@@ -76,7 +73,7 @@ export function createRunState({ type, input, plan, facts, cancellation: given }
   answerWhyQuery(() => explainRun(progress));
   const run: RunState = {
     ...{ type, input, targets, plan, facts, service, jitter, result, progress, operations, cancellation },
-    ...{ holds, checks, observers, locks },
+    ...{ holds, checks, observers, acquireLock },
     hints: keepHints({
       tries: type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries,
       service,
@@ -86,9 +83,14 @@ export function createRunState({ type, input, plan, facts, cancellation: given }
           : [undefined, null, claim.backupId].includes(result.backup?.backupId),
     }),
     admissionReads: new Map(),
-    limits: limitsOf(plan),
+    limits: {
+      startedMs: workflowInfo().startTime.getTime(),
+      startDeploysWithinMs: plan.startDeploysWithinMs,
+      backupBeganMs: null,
+      maxAgeAtDeployMs: plan.backup.maxAgeAtDeployMs,
+      until: null,
+    },
     backups: 0,
-    outageBudgetMs: plan.outageBudgetMs,
     mayBeginUntilMs() {
       const deadline = deadlineBefore(run);
       const limits = holds.map((it) => it.untilMs?.() ?? Infinity);
@@ -126,19 +128,6 @@ export function createRunState({ type, input, plan, facts, cancellation: given }
   changed();
   return run;
 }
-
-const recordedService = ({ service, formerly, statuses, epoch, deploymentId }: WorkerInfo): RecordedService => ({
-  ...{ service, formerly, statuses, epoch },
-  ...definedFields({ deploymentId }),
-});
-
-const limitsOf = ({ startDeploysWithinMs, backup }: RunPlan): DeployLimits => ({
-  startedMs: workflowInfo().startTime.getTime(),
-  startDeploysWithinMs,
-  backupBeganMs: null,
-  maxAgeAtDeployMs: backup.maxAgeAtDeployMs,
-  until: null,
-});
 
 /** A backup that is made after a wait begins its age then. */
 export const deadlineBefore = ({ limits }: RunState): Deadline | null => deadlineOf({ ...limits, backupBeganMs: null });

@@ -3,29 +3,31 @@
  * its operations, and fails unless its outcome is `completed`: the UI then shows it red, and a schedule can pause on it.
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
-import type { RunType, Phase } from '../../contract/names.ts';
+import { lockIdOf } from '../../contract/ids.ts';
+import type { RunType } from '../../contract/names.ts';
 import type { RunInput, RunResult, DeploymentResult } from '../../contract/run.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import { targetsOf, targetText } from '../../contract/target.ts';
-import { observeCancellation } from '../cancellation.ts';
+import { emptyDeployment } from '../../contract/results.ts';
+import { targetsOf, targetText, type Target } from '../../contract/target.ts';
+import { observeCancellation, observeEnding } from '../cancellation.ts';
 import { endUnchecked, letWorkerCheck } from '../check-worker.ts';
 import { concludeInternal, conclude, end, resultOrFailure, worst, type Conclusion } from '../conclusion.ts';
 import { reportRun } from '../metrics.ts';
 import { type OperationHooks, firstCheck } from '../operation/hooks.ts';
 import { admit } from './admit.ts';
-import { backUp } from './backup-step.ts';
-import { deployAll } from './deploy-step.ts';
-import type { RunHooks } from './hooks.ts';
+import { backUp, renewBackup } from './backup-step.ts';
+import type { RunHooks, RunPart } from './hooks.ts';
 import { createRunState, newRunResult, type RunState } from './run-state.ts';
+import { deadlineOf, lateness } from '../../rules/deadline.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule } from '../../rules/poll-schedule.ts';
+import { refusalOf } from '../../rules/read-failures.ts';
 import { observe, NO_OBSERVATIONS, type StatusReading } from '../../rules/verdict.ts';
 import { awaitVerdict, type Followed, verdictContext } from '../operation/await-verdict.ts';
-import { refusalOf } from '../operation/take-baseline.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { createPoller } from '../polling/poller.ts';
 import { readerOf } from '../polling/status-reader.ts';
-import { carried } from './part.ts';
+import { attempt, carried, notStarted, operate, record, sharedInput } from './part.ts';
 
 type Run = (input: RunInput) => Promise<RunResult>;
 
@@ -57,7 +59,7 @@ function serverOf({ serverId }: RunInput): string {
 type RunSteps = (run: RunState) => Promise<Conclusion[]>;
 
 async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: RunSteps): Promise<RunResult> {
-  const cancellation = observeCancellation();
+  const cancellation = observeEnding(observeCancellation());
   const begunMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
     const question = { begins: true, request: { type, input }, atMs: begunMs } as const;
@@ -90,6 +92,54 @@ async function runSteps(run: RunState, begunMs: number, steps: RunSteps): Promis
 const hasRequested = ({ backup, deployments }: RunResult): boolean =>
   [backup, ...deployments].some((it) => it !== null && it.trigger.attempts > 0);
 
+/* The deployments of a run, one after another. Without `keepGoing`, the first that is not completed stops the run. */
+
+async function deployAll(run: RunState): Promise<Conclusion[]> {
+  const conclusions: Conclusion[] = [];
+  for (const target of run.targets) {
+    const part: RunPart = { kind: 'deployment', target };
+    const conclusion = await attempt(
+      run,
+      part,
+      () => deploy(run, part, target),
+      () => renewBackup(run),
+    );
+    conclusions.push(conclusion);
+    const { backup } = run.result;
+    // Nothing is deployed without a completed backup.
+    const isBackedUp = backup === null || backup.outcome === 'completed';
+    const mayGoOn = isBackedUp && (conclusion.outcome === 'completed' || run.plan.keepGoing);
+    if (run.cancellation.requested || !mayGoOn) break;
+  }
+  return conclusions;
+}
+
+async function deploy(run: RunState, part: RunPart, target: Target): Promise<Conclusion> {
+  const { admissionReads, input, limits, plan } = run;
+  const deadline = deadlineOf(limits);
+  const late = lateness(deadline, Date.now());
+  if (late !== null) {
+    const message = `${targetText(target)} was not deployed: ${late}`;
+    return notStarted(run, part, conclude('not_started', 'TooLate', message));
+  }
+  for (const hold of run.holds) {
+    const refusal = hold.refusePart?.(part) ?? null;
+    if (refusal !== null) return notStarted(run, part, refusal);
+  }
+  const lockId = lockIdOf(target);
+  const admissionRead = admissionReads.get(lockId) ?? 'failed';
+  const own = { target, admissionRead, ...definedFields({ serverId: input.serverId }), ...plan.deploy, deadline };
+  const wanted = { ...sharedInput(run, part, lockId), ...own };
+  run.setPhase('deploy');
+  const operated = await operate<DeploymentResult>(run, part, wanted, emptyDeployment(target));
+  if (!('outcome' in operated)) throw new Error('a deployment is neither shared nor left');
+  let ended = operated;
+  for (const hold of run.holds) hold.deployed?.(ended);
+  for (const check of run.checks) ended = { ...ended, ...check.judge(ended) };
+  record(run, target, ended);
+  return ended;
+}
+
 /* Follows a deployment that something else starts, such as a push. It triggers nothing, so it takes no lock. */
 
 async function watch(run: RunState, checks: OperationHooks['checks']): Promise<Conclusion> {
@@ -97,17 +147,18 @@ async function watch(run: RunState, checks: OperationHooks['checks']): Promise<C
   if (result === undefined) throw new Error('the input was not validated');
   const { service, plan } = run;
   const { target } = result;
-  const operation = createPoller<Phase, DeploymentResult>(result, run);
+  const operation = createPoller(result, plan.outageBudgetMs, run);
   // The phase of a run that watches stays what it is.
   const checked = { ...operation, setPhase: () => undefined };
   const of = { service: service.service, ...carried(run, { kind: 'deployment', target }) };
   const check = firstCheck(checks, checked, of);
-  const followed: Followed = { operation, input: plan.deploy, reader: readerOf(service, { target }), check };
+  const input = { ...plan.deploy, jitter: 0, waits: 'loop' as const };
+  const followed: Followed = { operation, input, reader: readerOf(service, { target }), check };
   run.setPhase('deploy');
   result.startedAt = new Date().toISOString();
   await check?.takeBaseline();
   const first = await firstReading(followed);
-  const read = 'conclusion' in first ? first.conclusion : await follow(run, followed, first.reading);
+  const read = first !== null && 'outcome' in first ? first : await follow(run, followed, first);
   return end(result, check === undefined ? read : await check.judge(read));
 }
 
@@ -124,17 +175,13 @@ function follow(run: RunState, followed: Followed, reading: StatusReading | null
   return awaitVerdict(followed, context, { seen, reading: null });
 }
 
-/** A null reading means that the site was never deployed. */
-type FirstReading = { reading: StatusReading | null } | { conclusion: Conclusion };
-
-async function firstReading(followed: Followed): Promise<FirstReading> {
+/** @returns null if the site was never deployed */
+async function firstReading(followed: Followed): Promise<StatusReading | Conclusion | null> {
   const { operation, reader, input } = followed;
   const { target } = operation.result;
   const neverDeployed = watchForNeverDeployed('failed');
-  const notWatched = (reason: string) => ({
-    conclusion: conclude('not_started', 'Refused', `${targetText(target)}: ${reason}`),
-  });
-  const polled = await pollUntil<FirstReading>(
+  const notWatched = (reason: string) => conclude('not_started', 'Refused', `${targetText(target)}: ${reason}`);
+  const polled = await pollUntil<StatusReading | Conclusion | null>(
     operation,
     {
       what: 'deployment',
@@ -143,13 +190,13 @@ async function firstReading(followed: Followed): Promise<FirstReading> {
       tries: input.tries,
     },
     (answer) => {
-      if (answer.ok) return { reading: answer };
-      if (neverDeployed.isProvenBy(answer)) return { reading: null };
+      if (answer.ok) return answer;
+      if (neverDeployed.isProvenBy(answer)) return null;
       const refusal = refusalOf(answer);
       return refusal === null ? undefined : notWatched(refusal);
     },
   );
   if (polled.kind === 'decided') return polled.value;
   if (polled.kind === 'given_up') return notWatched(polled.reason.message);
-  return { conclusion: conclude('not_started', 'Cancelled', `cancelled before ${targetText(target)} was read`) };
+  return conclude('not_started', 'Cancelled', `cancelled before ${targetText(target)} was read`);
 }

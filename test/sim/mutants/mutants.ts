@@ -81,7 +81,7 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'a replay takes another path',
     changes: [
       change(
-        'workflows/polling/turn.ts',
+        'workflows/polling/poll-until.ts',
         'const tries = Math.max(planned, 1);',
         'const tries = Math.max(planned, 1) + (workflowInfo().unsafe.isReplaying ? 1 : 0);',
       ),
@@ -95,7 +95,7 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'a wait enters the pool before its status is in progress',
     changes: [
       change(
-        'workflows/polling/turn.ts',
+        'workflows/polling/poll-until.ts',
         "last?.ok === true && last.state === 'in_progress';",
         "last === null || (last.ok && last.state !== 'failed');",
       ),
@@ -109,7 +109,7 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'a hint waits for the pool',
     changes: [
       change(
-        'workflows/polling/turn.ts',
+        'workflows/polling/poll-until.ts',
         'const hintMs = hints.readableAtMs(nowMs);',
         "const hintMs = summary.includes('hint') && hints.pending ? Infinity : hints.readableAtMs(nowMs);",
       ),
