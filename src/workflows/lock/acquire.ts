@@ -16,6 +16,7 @@ import { metrics } from '../metrics.ts';
 import { forwardRelease, lockReleasedSignal, requestLock } from './release.ts';
 
 const MAX_STARTS = 10;
+const UNKNOWN_HOLDER: LockHolder = { runId: null, isClosed: false, lockedBy: null, acceptsSignals: true };
 
 interface WantedLock<T> {
   lockId: string;
@@ -144,7 +145,8 @@ async function queueUp<T>(
     /** The last holder, if the lock was free at the last look. */
     let closed: LockHolder['runId'] | undefined;
     while (!cancellation.requested && (ifBusy === 'fail' || Date.now() < deadlineMs)) {
-      const last = await lookUpHolder(lockId, asked);
+      // A lookup that fails counts as unchanged.
+      const last = await findLockHolder({ lockId }).catch(() => asked ?? UNKNOWN_HOLDER);
       const holder = last?.isClosed === false ? last : null;
       if (holder?.service !== undefined && isForOther(holder)) return { service: holder.service };
       if (ifBusy === 'fail') return null;
@@ -176,14 +178,5 @@ async function queueUp<T>(
     const waitMs = Math.max(1, Math.min(ms, deadlineMs - Date.now()));
     await condition(() => mailbox.released !== null || cancellation.requested, waitMs, { summary: `for ${lockId}` });
     return takeReleased(mailbox);
-  }
-}
-
-/** @param asked the holder as known; a lookup that fails counts as unchanged @returns null if there never was one */
-async function lookUpHolder(lockId: string, asked: LockHolder | null): Promise<LockHolder | null> {
-  try {
-    return await findLockHolder({ lockId });
-  } catch {
-    return asked ?? { runId: null, isClosed: false, lockedBy: null, acceptsSignals: true };
   }
 }

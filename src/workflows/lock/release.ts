@@ -18,15 +18,13 @@ import { joinQueue, waitersIn } from '../../rules/wait-queue.ts';
 const lockRequestedSignal = defineSignal<[LockRequested]>(SIGNALS.lockRequested);
 export const lockReleasedSignal = defineSignal<[LockReleased]>(SIGNALS.lockReleased);
 
-export interface LockQueue {
-  /** Passes the lock and the rest of the queue to the first waiter that still exists. Call it last. */
-  release(backup: BackupConclusion | null): Promise<void>;
-}
+/** Passes the lock and the rest of the queue to the first waiter that still exists. Call it last. */
+type ReleaseLock = (backup: BackupConclusion | null) => Promise<void>;
 
 /** Decides who stays in a queue, in which order. @returns the queue, and what was sent to those who leave */
 export type SettleQueue = (queue: Waiter[]) => { queue: Waiter[]; sent: Promise<void>[] };
 
-export function openLockQueue(inherited: readonly Waiter[], settle: SettleQueue): LockQueue {
+export function openLockQueue(inherited: readonly Waiter[], settle: SettleQueue): ReleaseLock {
   const { workflowId: lockId } = workflowInfo();
   let queue: Waiter[] = [];
   const join = async (newcomers: readonly Waiter[]): Promise<void> => {
@@ -38,20 +36,18 @@ export function openLockQueue(inherited: readonly Waiter[], settle: SettleQueue)
   setHandler(lockRequestedSignal, (request) => CancellationScope.nonCancellable(() => join(waitersIn(request))), {
     description: 'A run asks for a signal when this operation ends.',
   });
-  return {
-    async release(backup) {
-      await joined;
-      let next: Waiter | undefined;
-      while (queue.length > 0) {
-        next ??= queue.shift();
-        if (next === undefined) return;
-        const waiters = queue;
-        queue = [];
-        const isSignalled = await signalReleased(next, { lockId, waiters, backup });
-        // Waiters that arrived during a successful signal are forwarded to the same run in the next round.
-        if (!isSignalled) [next, queue] = [undefined, joinQueue(waiters, queue)];
-      }
-    },
+  return async (backup) => {
+    await joined;
+    let next: Waiter | undefined;
+    while (queue.length > 0) {
+      next ??= queue.shift();
+      if (next === undefined) return;
+      const waiters = queue;
+      queue = [];
+      const isSignalled = await signalReleased(next, { lockId, waiters, backup });
+      // Waiters that arrived during a successful signal are forwarded to the same run in the next round.
+      if (!isSignalled) [next, queue] = [undefined, joinQueue(waiters, queue)];
+    }
   };
 }
 

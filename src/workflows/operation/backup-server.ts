@@ -16,45 +16,40 @@ import { describeLastStatus, type Poller } from '../polling/poller.ts';
 import { readerOf } from '../polling/status-reader.ts';
 import type { OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
-import { awaitTrigger, sendUntilAccepted, triggerInput, type Sending } from './send-until-accepted.ts';
+import { awaitTrigger, sendUntilAccepted, triggerInput } from './send-until-accepted.ts';
 
 export async function backupServer(input: BackupServerInput, hooks: OperationHooks): Promise<BackupResult> {
-  const result: BackupResult = { ...emptyBackup(input.serverId), startedAt: new Date().toISOString() };
-  const lockId = backupServerId(input.serverId);
-  return runOperation(lockId, input, result, hooks, async (operation) => {
-    const refusal = await sendUntilAccepted(operation, input, sendingOf(input, result));
+  const { serverId } = input;
+  const result: BackupResult = { ...emptyBackup(serverId), startedAt: new Date().toISOString() };
+  return runOperation(backupServerId(serverId), input, result, hooks, async (operation) => {
+    const refusal = await sendUntilAccepted(operation, input, {
+      what: `back up server ${serverId}`,
+      prefix: '',
+      cancelledBefore: 'cancelled before the backup was made',
+      busyWaitMs: input.tries * input.intervalMs,
+      // A backup has no id yet, so its own status cannot show whether the service answers.
+      probe: { what: 'backup', reader: readerOf(input, { backupId: PROBE_BACKUP_ID }) },
+      late: () => null,
+      prepare: () => Promise.resolve(null),
+      async post(summary) {
+        const call = triggerOnce.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
+        const sent = await awaitTrigger(subjectOfServer(serverId), call);
+        if (sent.kind === 'accepted') Object.assign(result, { backupId: sent.answer.backupId, source: 'created' });
+        return sent;
+      },
+      // A backup has no baseline to reconcile with, so make another: a spare costs disk space, a missing one the site.
+      resolveDoubt: ({ message, sentMs, ambiguities, notBeforeMs }) =>
+        Promise.resolve(
+          ambiguities > 1
+            ? conclude('unknown', 'OutcomeUnknown', `it is unknown whether a backup was made: ${message}`)
+            : Math.max(sentMs + TIMING.post.underWayMs, notBeforeMs),
+        ),
+    });
     if (refusal !== null) return refusal;
     // An event that names only the backup then finds this operation.
     recordWaitedFor('made', input.service, result);
     return awaitBackup(operation, input);
   });
-}
-
-function sendingOf(input: BackupServerInput, result: BackupResult): Sending {
-  const { serverId } = input;
-  return {
-    what: `back up server ${serverId}`,
-    prefix: '',
-    cancelledBefore: 'cancelled before the backup was made',
-    busyWaitMs: input.tries * input.intervalMs,
-    // A backup has no id yet, so its own status cannot show whether the service answers.
-    probe: { what: 'backup', reader: readerOf(input, { backupId: PROBE_BACKUP_ID }) },
-    late: () => null,
-    prepare: () => Promise.resolve(null),
-    async post(summary) {
-      const call = triggerOnce.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
-      const sent = await awaitTrigger(subjectOfServer(serverId), call);
-      if (sent.kind === 'accepted') Object.assign(result, { backupId: sent.answer.backupId, source: 'created' });
-      return sent;
-    },
-    /** A backup has no baseline to reconcile with, so make another: a spare costs disk space, a missing one the site. */
-    resolveDoubt: ({ message, sentMs, ambiguities, notBeforeMs }) =>
-      Promise.resolve(
-        ambiguities > 1
-          ? conclude('unknown', 'OutcomeUnknown', `it is unknown whether a backup was made: ${message}`)
-          : Math.max(sentMs + TIMING.post.underWayMs, notBeforeMs),
-      ),
-  };
 }
 
 /* Waits for a backup, whether this run made it or not. */

@@ -48,7 +48,7 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
   work: (operation: Operation<R>) => Promise<Conclusion>,
 ): Promise<R> {
   refuseWrongId(lockId);
-  const lock = openLockQueue(input.waiters, hooks.settleQueue(input));
+  const releaseLock = openLockQueue(input.waiters, hooks.settleQueue(input));
   const operation = createOperation(input, result, hooks);
   return CancellationScope.nonCancellable(async () => {
     const worked = input.reset ? RUN_WAS_RESET : await work(operation).catch(concludeInternal);
@@ -60,7 +60,7 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
     operation.setPhase('done');
     // Without a backup there is nothing to share: a run that holds the lock by then puts these waiters in its queue.
     const isShared = 'serverId' in result && result.backupId !== null;
-    await lock.release(isShared ? { service: input.service, result, error: conclusion.error } : null);
+    await releaseLock(isShared ? { service: input.service, result, error: conclusion.error } : null);
     await condition(allHandlersFinished);
     return resultOrFailure(result, conclusion.error);
   });

@@ -4,10 +4,9 @@ import { workflowInfo } from '@temporalio/workflow';
 import { FOR_PERMITS, type ForPermits, type TriggerActivityInput } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import type { Subject } from '../../contract/sinks.ts';
-import { metrics } from '../metrics.ts';
-import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { OperationInput } from '../../contract/operation.ts';
+import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
+import type { Subject } from '../../contract/sinks.ts';
 import { mayBeOutage, serviceState } from '../../rules/outage.ts';
 import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import {
@@ -24,6 +23,7 @@ import {
   type TriggerStep,
 } from '../../rules/trigger-policy.ts';
 import { concludeCancelledBeforeStart, conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
+import { metrics } from '../metrics.ts';
 import { pollUntil, sleepUntil, type PollOptions } from '../polling/poll-until.ts';
 import type { Operation } from './run-operation.ts';
 
@@ -58,10 +58,8 @@ export async function sendUntilAccepted(
   input: OperationInput,
   how: Sending,
 ): Promise<Conclusion | null> {
-  const {
-    parking,
-    result: { trigger },
-  } = operation;
+  const { parking } = operation;
+  const { trigger } = operation.result;
   const { intervalMs, tries } = input;
   const resendMs = tries * intervalMs;
   const busyUntilMs = Date.now() + (input.ifBusy === 'fail' ? 0 : how.busyWaitMs);
@@ -91,7 +89,7 @@ export async function sendUntilAccepted(
     const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs(), busyPauseMs };
     const step = afterTrigger(result, counts, budget, Date.now());
     if (step.kind === 'end') {
-      const end = await awaitService(operation, input, how, { step, result, counts });
+      const end = await awaitService(operation, input, how, step, result, counts);
       if (end !== null) return end;
       counts = NO_TRIGGERS;
       continue;
@@ -99,9 +97,8 @@ export async function sendUntilAccepted(
     let againAtMs = step.kind === 'send' ? step.atMs : step.notBeforeMs;
     if (step.kind === 'reconcile') {
       trigger.ambiguous = true;
-      const { message } = result;
-      const ambiguities = counts.ambiguous;
-      const found = await how.resolveDoubt({ message, sentMs, ambiguities, notBeforeMs: step.notBeforeMs });
+      const doubt = { message: result.message, sentMs, ambiguities: counts.ambiguous, notBeforeMs: step.notBeforeMs };
+      const found = await how.resolveDoubt(doubt);
       if (found === 'accepted') return null;
       if (typeof found !== 'number') return found;
       againAtMs = found;
@@ -116,12 +113,6 @@ export const hasRoomToSend = (): boolean => workflowInfo().historyLength < HISTO
 
 export const NO_ROOM = 'the history of the operation is too long to go on: start a new run, with a longer interval';
 
-interface TriggerEnd {
-  step: TriggerStep & { kind: 'end' };
-  result: NotAccepted;
-  counts: TriggerCounts;
-}
-
 /**
  * Parks an operation whose request certainly had no effect and is not sent again, because the service may be down. No
  * request is sent until the service answers a read.
@@ -132,17 +123,15 @@ async function awaitService(
   operation: Operation,
   { tries, intervalMs }: OperationInput,
   { probe, prefix, late }: Sending,
-  { step, result, counts }: TriggerEnd,
+  step: TriggerStep & { kind: 'end' },
+  result: NotAccepted,
+  counts: TriggerCounts,
 ): Promise<Conclusion | null> {
   const end = (message: string) => conclude(step.outcome, step.type, `${prefix}${message}`);
   if (!mayBeOutage(result, counts)) return end(step.message);
   const nowMs = Date.now();
-  const retryAfterMs = 'retryAfterMs' in result ? result.retryAfterMs : null;
-  const used = operation.parking.park(
-    { type: 'OutcomeUnknown', message: step.message },
-    nowMs,
-    nowMs + (retryAfterMs ?? 0),
-  );
+  const notBeforeMs = nowMs + (('retryAfterMs' in result ? result.retryAfterMs : null) ?? 0);
+  const used = operation.parking.park({ type: 'OutcomeUnknown', message: step.message }, nowMs, notBeforeMs);
   if (used !== null) return end(used.message);
   const polled = await pollUntil<'answers'>(
     operation,
@@ -185,9 +174,9 @@ function resultOfError(error: unknown): NotAccepted {
   if (cause instanceof TimeoutFailure && cause.timeoutType === TimeoutType.SCHEDULE_TO_START)
     return { kind: 'not_taken', message: 'no worker that can reach the service took the request in time' };
   if (cause instanceof ApplicationFailure) return resultOfFailure(cause.type, cause.message, cause.details?.[0] ?? {});
-  const isLost = cause instanceof TimeoutFailure;
-  const lost = isLost
-    ? 'the worker was lost before, during or after the request'
-    : 'the result of the request is unknown';
-  return { kind: 'ambiguous', message: lost };
+  const lost = 'the worker was lost before, during or after the request';
+  return {
+    kind: 'ambiguous',
+    message: cause instanceof TimeoutFailure ? lost : 'the result of the request is unknown',
+  };
 }

@@ -13,19 +13,9 @@ const MAX_CLAIMS = 100;
 
 const hintSignal = defineSignal<[Hint?]>(SIGNALS.hint);
 
-export interface Hints {
-  /** A hint arrived and no read has followed it yet. */
-  readonly pending: boolean;
-  /** The earliest time to read for a pending hint, or null. */
-  readableAtMs(nowMs: number): number | null;
-  ask(nowMs: number): void;
-  /** Call it before the read, so that a hint during the read asks for another one. @returns when the hint arrived */
-  take(nowMs: number): number;
-  /** The event that claims this, if a read has begun since; or null. */
-  claimed(kind: Claim['kind'], id: string): string | null;
-}
+export type Hints = ReturnType<typeof keepHints>;
 
-export interface HintOptions {
+interface HintOptions {
   /** The tries of the poll loop that the hints are for. */
   tries: number;
   service: ServedService;
@@ -33,7 +23,7 @@ export interface HintOptions {
   concerns: (claim: Claim) => boolean;
 }
 
-export function keepHints({ tries, service, concerns }: HintOptions): Hints {
+export function keepHints({ tries, service, concerns }: HintOptions) {
   const maxReads = Math.min(2 * tries, HISTORY_BUDGET.maxHintedReads);
   const claims: Claim[] = [];
   let pending = false;
@@ -54,21 +44,25 @@ export function keepHints({ tries, service, concerns }: HintOptions): Hints {
   };
   setHandler(hintSignal, receive, { description: 'Read the status now. Only the status decides, never the hint.' });
   return {
+    /** A hint arrived and no read has followed it yet. */
     get pending() {
       return pending;
     },
-    readableAtMs: (nowMs) => (pending ? Math.max(nowMs, lastMs + TIMING.poll.hintGapMs) : null),
-    ask(nowMs) {
+    /** The earliest time to read for a pending hint, or null. */
+    readableAtMs: (nowMs: number) => (pending ? Math.max(nowMs, lastMs + TIMING.poll.hintGapMs) : null),
+    ask(nowMs: number): void {
       if (!pending) arrivedMs = nowMs;
       pending = true;
     },
-    take: (nowMs) => {
+    /** Call it before the read, so that a hint during the read asks for another one. @returns when the hint arrived */
+    take(nowMs: number): number {
       pending = false;
       reads += 1;
       lastMs = nowMs;
       return arrivedMs;
     },
-    claimed: (kind, id) => (pending ? null : (known(kind, id)?.event ?? null)),
+    /** The event that claims this, if a read has begun since; or null. */
+    claimed: (kind: Claim['kind'], id: string) => (pending ? null : (known(kind, id)?.event ?? null)),
   };
 }
 

@@ -5,7 +5,7 @@
  */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
 import { condition, workflowInfo } from '@temporalio/workflow';
-import type { ReadFailure, ReadResult } from '../../contract/activities.ts';
+import type { ReadResult } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { PollState, PooledProgress, PooledWaitEnd } from '../../contract/polling.ts';
 import { readSummary, type ReadName } from '../../contract/read-summary.ts';
@@ -71,14 +71,18 @@ export async function pollUntil<V>(
 async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReading<V>): Promise<PollResult<V>> {
   const { parking } = poller;
   let state = beginPolling(options);
-  let last: ReadResult | null = null;
+  let last = null as ReadResult | null;
   const take: OnReading<V> = (read, own) => {
     record(poller, options, read);
     return onReading(read, own);
   };
   for (;;) {
     const parked = parking.current;
-    const turn: Turn | PollResult<V> = mayPool(poller, options, state, last)
+    // Only time or another status can end a wait in progress, so its reads can be left to the pool.
+    const isInProgress = last?.ok === true && last.state === 'in_progress';
+    const mayPool: boolean =
+      options.waits === 'pooled' && isInProgress && parked === null && Date.now() < state.wholeEndsMs;
+    const turn: Turn | PollResult<V> = mayPool
       ? await poolTurn(poller, options, state, last, (it) => take(it, false))
       : await loopTurn(poller, options, state);
     if ('kind' in turn) return turn;
@@ -96,9 +100,12 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     const after = afterRead(options, state, read, { nowMs, isTry });
     state = after.state;
     if (after.end === 'exhausted') return { kind: 'exhausted' };
-    const reason = read.ok ? null : parkOrEnd(poller, options, read, after.end, state.notBeforeMs);
-    if (reason !== null) return { kind: 'given_up', reason };
     last = read;
+    const reason = after.end ?? parking.current?.reason ?? null;
+    if (read.ok || reason === null) continue;
+    const parks = options.parks !== false && (parking.current !== null || serviceState(read) === 'down');
+    const unparked = parks ? parking.park(reason, nowMs, state.notBeforeMs) : reason;
+    if (unparked !== null) return { kind: 'given_up', reason: unparked };
   }
 }
 
@@ -124,23 +131,6 @@ function decided<V>({ what }: PollOptions, value: V, hintedMs: number | null): P
   const isVerdict = what === 'backup' || what === 'deployment';
   if (hintedMs !== null && isVerdict) metrics.hintDecided({ operation: what, afterMs: Date.now() - hintedMs });
   return { kind: 'decided', value };
-}
-
-/**
- * @param end why failed reads end the loop, if they do
- * @returns null if it goes on, parked or not, else why it ends
- */
-function parkOrEnd(
-  { parking }: Poller,
-  { parks }: PollOptions,
-  read: ReadFailure,
-  end: GivenUp | null,
-  notBeforeMs: number,
-): GivenUp | null {
-  const reason = end ?? parking.current?.reason ?? null;
-  if (reason === null || parks === false) return reason;
-  const isDown = parking.current !== null || serviceState(read) === 'down';
-  return isDown ? parking.park(reason, Date.now(), notBeforeMs) : reason;
 }
 
 /** Concludes for an operation that has begun at the service and whose end was not seen. */
@@ -254,17 +244,6 @@ function showWaiting(
  * Leaves the wait for an operation in progress to the pool of a worker. The pool keeps every read that decides nothing, and
  * the first other one comes back as the next read of the loop. Meanwhile, the workflow itself reads for hints.
  */
-
-/** Whether only time or a status that is not in progress can end the wait: then the reads can be left to the pool. */
-function mayPool(
-  { parking }: Poller,
-  { waits }: PollOptions,
-  { wholeEndsMs }: PollState,
-  last: ReadResult | null,
-): boolean {
-  const isInProgress = last?.ok === true && last.state === 'in_progress';
-  return waits === 'pooled' && isInProgress && parking.current === null && Date.now() < wholeEndsMs;
-}
 
 /**
  * @param last the read before

@@ -19,8 +19,8 @@ export interface Poller<R extends Polled = Polled> {
   readonly result: R;
   readonly cancellation: Cancellation;
   readonly hints: Hints;
-  readonly parking: Parking;
-  readonly timer: PollTimer;
+  readonly parking: ReturnType<typeof createParking>;
+  readonly timer: ReturnType<typeof createPollTimer>;
   lastReadAt: string | null;
   /** How long the last read had been answered, at most, when the workflow heard of it. */
   lagMs: number;
@@ -55,33 +55,22 @@ export function describeLastStatus({ result: { lastStatus }, lastReadAt }: Polle
 
 /* A parked operation waits for a service that does not answer. Its outages share one budget. */
 
-export interface Parking {
-  /** When to read next, and what to show; null while not parked. */
-  readonly current: { readAtMs: number; reason: GivenUp; shown: Parked } | null;
-  /** How long it was parked before. No other budget includes that time. */
-  readonly spentMs: number;
-  /**
-   * Parks, or stays parked. @param reason why the operation ends otherwise
-   * @returns null if it is parked now, else why it ends
-   */
-  park(reason: GivenUp, nowMs: number, notBeforeMs: number): GivenUp | null;
-  /** The service answers again. @returns how long it was parked this time */
-  leave(nowMs: number): number;
-}
-
 /** While it is parked, the phase is `parked`, and afterwards that of before. */
-export function createParking(budgetMs: number | null, workflow: Phased): Parking {
+export function createParking(budgetMs: number | null, workflow: Phased) {
   let outage: Outage = { budgetMs, spentMs: 0, sinceMs: null };
-  let current: Parking['current'] = null;
+  let current: { readAtMs: number; reason: GivenUp; shown: Parked } | null = null;
   let before = workflow.phase();
   return {
+    /** When to read next, and what to show; null while not parked. */
     get current() {
       return current;
     },
+    /** How long it was parked before. No other budget includes that time. */
     get spentMs() {
       return outage.spentMs;
     },
-    park(reason, nowMs, notBeforeMs) {
+    /** Parks, or stays parked. @returns null if it is parked now, else why it ends */
+    park(reason: GivenUp, nowMs: number, notBeforeMs: number): GivenUp | null {
       const readAtMs = parkedReadAtMs(outage, nowMs, notBeforeMs);
       if (readAtMs === null) return endWithoutParking(outage, reason);
       if (outage.sinceMs === null) {
@@ -94,7 +83,8 @@ export function createParking(budgetMs: number | null, workflow: Phased): Parkin
       current = { readAtMs, reason, shown: { since, until, reason: reason.message } };
       return null;
     },
-    leave(nowMs) {
+    /** The service answers again. @returns how long it was parked this time */
+    leave(nowMs: number): number {
       const parkedMs = nowMs - (outage.sinceMs ?? nowMs);
       outage = { ...outage, spentMs: outage.spentMs + parkedMs, sinceMs: null };
       current = null;
@@ -109,14 +99,7 @@ export function createParking(budgetMs: number | null, workflow: Phased): Parkin
  * same moment: to cancel it and to start it again would be two events and a billed action.
  */
 
-interface PollTimer {
-  readonly hasFired: boolean;
-  /** @param atMs not in the past */
-  set(atMs: number, summary: string): void;
-  cancel(): void;
-}
-
-function createPollTimer(): PollTimer {
+function createPollTimer() {
   let timer: { atMs: number; hasFired: boolean; scope: CancellationScope } | null = null;
 
   function cancel(): void {
@@ -125,10 +108,11 @@ function createPollTimer(): PollTimer {
   }
 
   return {
-    get hasFired() {
+    get hasFired(): boolean {
       return timer?.hasFired === true;
     },
-    set(atMs, summary) {
+    /** @param atMs not in the past */
+    set(atMs: number, summary: string): void {
       if (timer?.hasFired === false && timer.atMs === atMs) return;
       cancel();
       const started = { atMs, hasFired: false, scope: new CancellationScope({ cancellable: true }) };

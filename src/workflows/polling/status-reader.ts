@@ -5,7 +5,7 @@
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
 import { condition } from '@temporalio/workflow';
 import { readElsewhere, readOnce } from '../activity-proxies.ts';
-import type { ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
+import type { DeploymentIdField, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RecordedService } from '../../contract/operation.ts';
@@ -19,18 +19,10 @@ import { heldBackUntilMs } from '../../rules/read-failures.ts';
 const READS_ELSEWHERE = 10;
 const LEFT = { unlessResting: true } as const;
 
-export interface Reader {
-  /** What it reads. */
-  readonly reads: Omit<PooledWait, 'tries' | 'progress'>;
-  /**
-   * @param summary shown in the UI
-   * @param dueMs when it is due, if that is its reason
-   */
-  read(summary: string, dueMs?: number): Promise<ReadResult>;
-}
+export type Reader = ReturnType<typeof readerOf>;
 
-export function readerOf({ service, statuses, deploymentId }: RecordedService, subject: PooledWait['subject']): Reader {
-  const idField = 'target' in subject ? definedFields({ deploymentId }) : {};
+export function readerOf({ service, statuses, deploymentId }: RecordedService, subject: PooledWait['subject']) {
+  const idField: DeploymentIdField = 'target' in subject ? definedFields({ deploymentId }) : {};
   const words = 'target' in subject ? statuses.deployment : statuses.backup;
   let notHere = 0;
   let seconds = 0;
@@ -40,7 +32,8 @@ export function readerOf({ service, statuses, deploymentId }: RecordedService, s
       : by.readBackup.executeWithOptions({ summary }, [{ service, ...subject, ...how }]);
   return {
     reads: { service, subject, words, ...idField },
-    async read(summary, dueMs) {
+    /** @param summary shown in the UI; @param dueMs when it is due, if that is its reason */
+    async read(summary: string, dueMs?: number): Promise<ReadResult> {
       const due = definedFields({ dueMs });
       const asked = notHere > 0 ? ask(readElsewhere, summary, { ...due, ...LEFT }) : ask(readOnce, summary, due);
       const first = await asked.catch(lostRead);

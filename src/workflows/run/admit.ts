@@ -98,14 +98,8 @@ async function awaitAdmission(run: RunState, beganMs = run.limits.startedMs): Pr
   run.setPhase('admission');
   run.setWaiting({ kind: 'admission', since: new Date().toISOString() });
   const leftMs = Math.max(LEAST_MS, beganMs + plan.startWithinMs - Date.now());
-  const turn = waitForAdmission(workflowInfo().taskQueue, leftMs, MORE_THAN_WORKERS_CARRY);
-  const isAdmitted = await unlessCancelled(
-    run,
-    turn.then(
-      () => true,
-      () => false,
-    ),
-  );
+  const turn = waitForAdmission(workflowInfo().taskQueue, leftMs, MORE_THAN_WORKERS_CARRY).then(() => true);
+  const isAdmitted = await unlessCancelled(run, turn).catch(() => false);
   run.setWaiting(null);
   if (run.cancellation.requested) return conclude('not_started', 'Cancelled', 'cancelled before it was admitted');
   if (isAdmitted !== true) return noWorkerWithin(plan.startWithinMs, 'admitted');

@@ -44,7 +44,7 @@ export async function attempt(
   run: RunState,
   part: RunPart,
   begin: () => Promise<Conclusion>,
-  ready = () => Promise.resolve(COMPLETED),
+  ready?: (run: RunState) => Promise<Conclusion>,
 ): Promise<Conclusion> {
   for (;;) {
     const end = await begin();
@@ -54,7 +54,7 @@ export async function attempt(
     else record(run, part.target, emptyDeployment(part.target));
     const kept = (await hold.wait?.(part)) ?? (await takePlace(run));
     if (kept !== null) return notStarted(run, part, kept);
-    const again = await ready();
+    const again = (await ready?.(run)) ?? COMPLETED;
     if (again.outcome !== 'completed') return notStarted(run, part, again);
   }
 }
@@ -168,7 +168,6 @@ async function startOperation<R>(
 ) {
   const isBackup = part.kind === 'backup';
   const { searchAttributes, service } = input;
-  const memo: OperationMemo = { service };
   // The service cannot stop a backup, and other runs may share it, so it continues when its run is cancelled.
   const scope = new CancellationScope({ cancellable: !isBackup });
   const tell = (it: 'starting' | Execution | null) => {
@@ -178,7 +177,7 @@ async function startOperation<R>(
   const starting = scope.run(() =>
     startChild<(input: BackupServerInput | DeploySiteInput) => Promise<R>>(isBackup ? 'backupServer' : 'deploySite', {
       ...startAttributes(searchAttributes, { phase: isBackup ? 'trigger' : 'baseline' }),
-      memo: { ...memo },
+      memo: { service } satisfies OperationMemo,
       workflowId,
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowTaskTimeout: TIMING.worker.workflowTaskMs,

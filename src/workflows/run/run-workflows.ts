@@ -29,25 +29,17 @@ import { createPoller } from '../polling/poller.ts';
 import { readerOf } from '../polling/status-reader.ts';
 import { attempt, carried, notStarted, operate, record, sharedInput } from './part.ts';
 
-type Run = (input: RunInput) => Promise<RunResult>;
-
-export interface RunWorkflows {
+export const createRuns = (hooks: RunHooks, ofOperations: OperationHooks) => ({
   /** Never deploys unless this run has read its backup as completed. */
-  backupThenDeploy: Run;
-  backupOnly: Run;
-  deployOnly: Run;
-  watchDeployment: Run;
-}
-
-export const createRuns = (hooks: RunHooks, ofOperations: OperationHooks): RunWorkflows => ({
-  backupThenDeploy: (input) =>
+  backupThenDeploy: (input: RunInput) =>
     execute('backupThenDeploy', input, hooks, async (run) => {
       const backup = await backUp(run, serverOf(input));
       return backup.outcome === 'completed' && !run.cancellation.requested ? deployAll(run) : [backup];
     }),
-  backupOnly: (input) => execute('backupOnly', input, hooks, async (run) => [await backUp(run, serverOf(input))]),
-  deployOnly: (input) => execute('deployOnly', input, hooks, deployAll),
-  watchDeployment: (input) =>
+  backupOnly: (input: RunInput) =>
+    execute('backupOnly', input, hooks, async (run) => [await backUp(run, serverOf(input))]),
+  deployOnly: (input: RunInput) => execute('deployOnly', input, hooks, deployAll),
+  watchDeployment: (input: RunInput) =>
     execute('watchDeployment', input, hooks, async (run) => [await watch(run, ofOperations.checks)]),
 });
 
@@ -98,12 +90,7 @@ async function deployAll(run: RunState): Promise<Conclusion[]> {
   const conclusions: Conclusion[] = [];
   for (const target of run.targets) {
     const part: RunPart = { kind: 'deployment', target };
-    const conclusion = await attempt(
-      run,
-      part,
-      () => deploy(run, part, target),
-      () => renewBackup(run),
-    );
+    const conclusion = await attempt(run, part, () => deploy(run, part, target), renewBackup);
     conclusions.push(conclusion);
     const { backup } = run.result;
     // Nothing is deployed without a completed backup.
