@@ -33,12 +33,14 @@ export type TriggerResult<A> =
   | { kind: 'reset'; message: string }
   | { kind: 'ambiguous'; message: string };
 
+export type NotAccepted = Exclude<TriggerResult<never>, { kind: 'accepted' }>;
+
 /** What the failure of a request says. @param type one of `TriggerFailureType`, or of something else that went wrong */
 export function resultOfFailure(
   type: string | null | undefined,
   message: string,
   { retryAfterMs = null, httpStatus = null }: Partial<TriggerFailureDetails>,
-): Exclude<TriggerResult<never>, { kind: 'accepted' }> {
+): NotAccepted {
   switch (type) {
     case 'Resting':
       return { kind: 'not_taken', message };
@@ -110,11 +112,8 @@ export interface TriggerBudget {
  * database may have been restored to a moment before a request that was sent. The history then looks the same as after
  * an outage.
  */
-export function whileCertain<R extends WithoutEffect>(
-  result: R,
-  passedMs: number,
-): R | Extract<TriggerResult<never>, { kind: 'reset' }> {
-  if (passedMs <= TIMING.post.certainMs) return result;
+export function whileCertain(result: NotAccepted, passedMs: number): NotAccepted {
+  if (!isWithoutEffect(result) || passedMs <= TIMING.post.certainMs) return result;
   const why = `${durationText(TIMING.post.certainMs)} or more passed, and ${MAYBE_RESTORED}`;
   return { kind: 'reset', message: `${result.message}; ${why}: check the service, then start a new run` };
 }
@@ -165,7 +164,7 @@ export function effectOf({ kind }: TriggerResult<unknown>): TriggerEffect {
 
 /** @param counts counts that include this result */
 export function afterTrigger(
-  result: Exclude<TriggerResult<unknown>, { kind: 'accepted' }>,
+  result: NotAccepted,
   counts: TriggerCounts,
   budget: TriggerBudget,
   nowMs: number,

@@ -179,7 +179,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a request that was not sent is certain for ever',
-    changes: [change('rules/trigger-policy.ts', 'if (passedMs <= TIMING.post.certainMs)', 'if (passedMs >= 0)')],
+    changes: [change('rules/trigger-policy.ts', '|| passedMs <= TIMING.post.certainMs)', '|| passedMs >= 0)')],
     test: unit('certainty', 'a request that was not sent is certainly without effect for 15 minutes'),
   },
   {

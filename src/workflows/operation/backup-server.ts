@@ -21,6 +21,7 @@ import { awaitTrigger, sendUntilAccepted, triggerInput } from './send-until-acce
 export async function backupServer(input: BackupServerInput, hooks: OperationHooks): Promise<BackupResult> {
   const { serverId } = input;
   const result: BackupResult = { ...emptyBackup(serverId), startedAt: new Date().toISOString() };
+  let sentMs: number;
   return runOperation(backupServerId(serverId), input, result, hooks, async (operation) => {
     const refusal = await sendUntilAccepted(operation, input, {
       what: `back up server ${serverId}`,
@@ -32,13 +33,14 @@ export async function backupServer(input: BackupServerInput, hooks: OperationHoo
       late: () => null,
       prepare: () => Promise.resolve(null),
       async post(summary) {
+        sentMs = Date.now();
         const call = triggerOnce.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
         const sent = await awaitTrigger(subjectOfServer(serverId), call);
         if (sent.kind === 'accepted') Object.assign(result, { backupId: sent.answer.backupId, source: 'created' });
         return sent;
       },
       // A backup has no baseline to reconcile with, so make another: a spare costs disk space, a missing one the site.
-      resolveDoubt: ({ message, sentMs, ambiguities, notBeforeMs }) =>
+      resolveDoubt: (ambiguities, notBeforeMs, message) =>
         Promise.resolve(
           ambiguities > 1
             ? conclude('unknown', 'OutcomeUnknown', `it is unknown whether a backup was made: ${message}`)

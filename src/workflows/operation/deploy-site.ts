@@ -66,11 +66,11 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       operation.cancellation.begin();
       return null;
     },
-    async post(summary, sentMs) {
-      sent = await sendWatched(deployment, verdictContext(input, baseline ?? null), summary, sentMs);
+    async post(summary) {
+      sent = await sendWatched(deployment, verdictContext(input, baseline ?? null), summary);
       return sent.result;
     },
-    resolveDoubt: ({ ambiguities, notBeforeMs }) => reconcile(deployment, sent!, ambiguities, notBeforeMs),
+    resolveDoubt: (ambiguities, notBeforeMs) => reconcile(deployment, sent!, ambiguities, notBeforeMs),
   });
   return end ?? follow(deployment, sent!);
 }

@@ -14,10 +14,10 @@ import {
   countTrigger,
   effectOf,
   isUnsent,
-  isWithoutEffect,
   NO_TRIGGERS,
   resultOfFailure,
   whileCertain,
+  type NotAccepted,
   type TriggerCounts,
   type TriggerResult,
   type TriggerStep,
@@ -26,8 +26,6 @@ import { concludeCancelledBeforeStart, conclude, concludeUnsent, type Conclusion
 import { metrics } from '../metrics.ts';
 import { pollUntil, sleepUntil, type PollOptions } from '../polling/poll-until.ts';
 import type { Operation } from './run-operation.ts';
-
-type NotAccepted = Exclude<TriggerResult<never>, { kind: 'accepted' }>;
 
 export interface Sending {
   /** For the UI: `deploy site a1`. */
@@ -42,14 +40,9 @@ export interface Sending {
   late: () => string | null;
   /** What has to be done before each request. @returns why the operation ends; null if the request may be sent */
   prepare(counts: TriggerCounts, busyEndsMs: number): Promise<Conclusion | null>;
-  post(summary: string, sentMs: number): Promise<TriggerResult<unknown>>;
+  post(summary: string): Promise<TriggerResult<unknown>>;
   /** Finds out what became of a request in doubt. @returns a time: send it once more, not before */
-  resolveDoubt(doubt: {
-    message: string;
-    sentMs: number;
-    ambiguities: number;
-    notBeforeMs: number;
-  }): Promise<Conclusion | 'accepted' | number>;
+  resolveDoubt(ambiguities: number, notBeforeMs: number, message: string): Promise<Conclusion | 'accepted' | number>;
 }
 
 /** @returns null once the service has accepted the request, else why the operation ends */
@@ -75,8 +68,7 @@ export async function sendUntilAccepted(
     if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
     operation.setPhase('trigger');
     trigger.attempts += 1;
-    const sentMs = Date.now();
-    const result = await how.post(`${how.what}, request ${trigger.attempts}`, sentMs);
+    const result = await how.post(`${how.what}, request ${trigger.attempts}`);
     if (isUnsent(result)) trigger.attempts -= 1;
     if (result.kind === 'accepted') {
       if (counts.ambiguous > 0) trigger.reconciledBy = 'resent';
@@ -97,8 +89,7 @@ export async function sendUntilAccepted(
     let againAtMs = step.kind === 'send' ? step.atMs : step.notBeforeMs;
     if (step.kind === 'reconcile') {
       trigger.ambiguous = true;
-      const doubt = { message: result.message, sentMs, ambiguities: counts.ambiguous, notBeforeMs: step.notBeforeMs };
-      const found = await how.resolveDoubt(doubt);
+      const found = await how.resolveDoubt(counts.ambiguous, step.notBeforeMs, result.message);
       if (found === 'accepted') return null;
       if (typeof found !== 'number') return found;
       againAtMs = found;
@@ -160,10 +151,7 @@ export async function awaitTrigger<A>(subject: Subject, call: Promise<A>): Promi
   const scheduledMs = Date.now();
   const result = await call.then(
     (answer): TriggerResult<A> => ({ kind: 'accepted', answer }),
-    (error: unknown) => {
-      const failed = resultOfError(error);
-      return isWithoutEffect(failed) ? whileCertain(failed, Date.now() - scheduledMs) : failed;
-    },
+    (error: unknown) => whileCertain(resultOfError(error), Date.now() - scheduledMs),
   );
   metrics.triggered({ ...subject, effect: effectOf(result), message: 'message' in result ? result.message : null });
   return result;

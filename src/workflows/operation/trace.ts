@@ -64,8 +64,8 @@ export async function sendWatched(
   { operation, input, reader }: Deployment,
   context: VerdictContext,
   summary: string,
-  sentMs: number,
 ): Promise<Sent> {
+  const sentMs = Date.now();
   const { target, serverId, deploymentId, intervalMs } = input;
   const place = { target, ...definedFields({ serverId, deploymentId }) };
   const readAt = new Date(sentMs - operation.lagMs).toISOString();
@@ -94,8 +94,6 @@ export async function sendWatched(
 /**
  * Compares reads with the baseline for the whole settle time.
  *
- * @param sent the ambiguous request
- * @param ambiguities how many requests were ambiguous so far
  * @param notBeforeMs the earliest time for the next one. Reads go on until then: it must not follow a gap
  * @returns `accepted` if the request left a trace; a time: send it once more, not before
  */
