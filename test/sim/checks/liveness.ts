@@ -44,7 +44,7 @@ function runMs(plan: Budgets, owner: PlayedRun): number {
   const onceMs = backUpMs + namesOf(owner).length * (lockMs + deploymentMs(plan));
   // After each wait for a freeze, the run goes on with a part that it had begun.
   const waits = owner.result?.held?.filter(({ end }) => end !== 'overridden').length ?? 0;
-  const thawMs = plan.ifFrozen === 'wait' ? (plan.freezeWaitMs ?? 0) + waits * SLACK_MS : 0;
+  const thawMs = plan.ifFrozen === 'wait' ? plan.freezeWaitMs + waits * SLACK_MS : 0;
   return SLACK_MS + thawMs + (1 + waits) * onceMs;
 }
 
