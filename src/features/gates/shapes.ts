@@ -5,12 +5,12 @@ import type { RunError } from '../../contract/run.ts';
 /** How to judge a measurement. Addresses and credentials are only in the worker's belay.yaml. */
 export type GateRule = QueryRule | PageRule;
 
-interface GateLimits {
+export interface GateLimits {
   min?: number;
   max?: number;
 }
 
-interface QueryRule extends GateLimits {
+export interface QueryRule extends GateLimits {
   kind: 'prometheus';
   /** PromQL, with `$hosts`, `$sites`, `$servers`, `$wave` and `$seconds`. */
   query: string;
@@ -19,9 +19,9 @@ interface QueryRule extends GateLimits {
 }
 
 /** What is expected of a page, in the words of a site's check. */
-interface PageRule extends GateLimits {
+export interface PageRule extends GateLimits {
   kind: 'http';
-  status?: string[];
+  status?: readonly string[];
   header?: Record<string, string>;
   body?: string | { not: string };
   json?: Record<string, string>;

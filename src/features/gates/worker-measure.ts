@@ -1,21 +1,19 @@
-/** Measures for gates. A package of its own: of Belay, it imports only the reader of sites. */
+/** Measures for gates. Of Belay, it imports only the shapes of gates and the reader of sites. */
 import { z } from 'zod';
 import {
   compileCheck,
   jsonOf,
   shownText,
   textAt,
-  type CheckRules,
   type Page,
   NoAnswer,
   Oversized,
   type PageRequest,
 } from '../../site-check/index.ts';
-
-type Rule = ({ kind: 'prometheus' } & QueryRule) | ({ kind: 'http' } & PageRule);
+import type { GateLimits, GateRule, Measurement, PageRule, QueryRule } from './shapes.ts';
 
 /** @throws SyntaxError for a rule that cannot be understood */
-export async function measure(rule: Rule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measured> {
+export async function measure(rule: GateRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measurement> {
   switch (rule.kind) {
     case 'prometheus':
       return measureQuery(rule, words, place, getPage);
@@ -26,25 +24,18 @@ export async function measure(rule: Rule, words: Words, place: GatePlace, getPag
 
 /* Measures a page: by what is expected of it, and by a number in its JSON body. */
 
-interface PageRule extends GateLimits, Omit<CheckRules, 'commit'> {
-  /** The path in the JSON body of the number that the limits apply to. */
-  value?: string | undefined;
-  /** There is no data unless the number at this path is at least `min`. */
-  atLeast?: { value: string; min: number } | undefined;
-}
-
-async function measurePage(rule: PageRule, { address, headers }: GatePlace, getPage: GetPage): Promise<Measured> {
+async function measurePage(rule: PageRule, { address, headers }: GatePlace, getPage: GetPage): Promise<Measurement> {
   const answer = await askPage(new URL(address), headers, getPage);
   return 'error' in answer ? failed(answer.error) : judgePage(answer, rule);
 }
 
-const failed = (text: string): Measured => ({ state: 'error', value: null, text });
-const noData = (text: string, value: string | null = null): Measured => ({
+const failed = (text: string): Measurement => ({ state: 'error', value: null, text });
+const noData = (text: string, value: string | null = null): Measurement => ({
   ...{ state: 'none', value },
   text: `no data: ${text}`,
 });
 
-function judgePage(page: Page, rule: PageRule): Measured {
+function judgePage(page: Page, rule: PageRule): Measurement {
   const { unmet } = compileCheck(rule)(page);
   const [wrongStatus] = unmet.filter(({ of }) => of === 'status');
   if (wrongStatus !== undefined)
@@ -53,7 +44,7 @@ function judgePage(page: Page, rule: PageRule): Measured {
   if (json === undefined && asksForJson(rule)) return failed('the answer is not JSON');
   const tooFew = tooFewIn(json, rule);
   if (tooFew !== null) return tooFew;
-  const found = unmet.map(({ of, text, isMissing }): Measured =>
+  const found = unmet.map(({ of, text, isMissing }): Measurement =>
     of === 'json' && isMissing ? noData(text) : { state: 'bad', value: null, text },
   );
   const measured = rule.value === undefined ? null : measureValue(textAt(json, rule.value), rule.value, rule);
@@ -63,7 +54,7 @@ function judgePage(page: Page, rule: PageRule): Measured {
   );
 }
 
-const AS_EXPECTED: Measured = { state: 'good', value: null, text: 'as expected' };
+const AS_EXPECTED: Measurement = { state: 'good', value: null, text: 'as expected' };
 
 /** A redirect, a refusal or a server error says nothing about the wave. */
 const saysNothing = (status: number): boolean =>
@@ -72,27 +63,21 @@ const saysNothing = (status: number): boolean =>
 const asksForJson = ({ json, value, atLeast }: PageRule): boolean =>
   json !== undefined || value !== undefined || atLeast !== undefined;
 
-function tooFewIn(json: unknown, { atLeast }: PageRule): Measured | null {
+function tooFewIn(json: unknown, { atLeast }: PageRule): Measurement | null {
   if (atLeast === undefined) return null;
   const text = textAt(json, atLeast.value);
   if (text !== null && numberOf(text) >= atLeast.min) return null;
   return noData(`${atLeast.value} is ${text ?? 'missing'}, and has to be ${atLeast.min}`);
 }
 
-function measureValue(text: string | null, path: string, limits: GateLimits): Measured {
+function measureValue(text: string | null, path: string, limits: GateLimits): Measurement {
   if (text === null) return noData(`${path} is missing`);
   if (Number.isNaN(numberOf(text))) return noData(`${path} is "${shownText(text)}", which is not a number`);
   return judgeSamples([{ series: path, value: text }], limits);
 }
 
-interface QueryRule extends GateLimits {
-  query: string;
-  /** There is no data unless this query returns at least `min`. */
-  atLeast?: { query: string; min: number } | undefined;
-}
-
 /** @throws SyntaxError for a query with an unknown word */
-async function measureQuery(rule: QueryRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measured> {
+async function measureQuery(rule: QueryRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measurement> {
   const ask = (query: string) => askPrometheus({ ...place, query: substitute(query, words) }, getPage);
   const [answer, amount] = await Promise.all([
     ask(rule.query),
@@ -104,12 +89,12 @@ async function measureQuery(rule: QueryRule, words: Words, place: GatePlace, get
   return tooFew ?? judgeSamples('samples' in answer ? answer.samples : [], rule);
 }
 
-function problemOf(answer: PrometheusAnswer): Measured | null {
+function problemOf(answer: PrometheusAnswer): Measurement | null {
   if ('samples' in answer) return null;
   return { state: answer.isRefused ? 'refused' : 'error', value: null, text: answer.error };
 }
 
-function tooFewInQuery(answer: PrometheusAnswer, min: number): Measured | null {
+function tooFewInQuery(answer: PrometheusAnswer, min: number): Measurement | null {
   const values = 'samples' in answer ? answer.samples.map(({ value }) => value) : [];
   const short = values.find((value) => !(numberOf(value) >= min));
   if (values.length > 0 && short === undefined) return null;
@@ -254,21 +239,6 @@ function numberOf(text: string): number {
 export interface GatePlace {
   address: string;
   headers: Record<string, string>;
-}
-
-interface GateLimits {
-  min?: number | undefined;
-  max?: number | undefined;
-}
-
-/**
- * The states that need explaining are `none`: there is no data, `error`: the answer says nothing, and `refused`: the
- * query itself was refused.
- */
-interface Measured {
-  state: 'good' | 'bad' | 'none' | 'error' | 'refused';
-  value: string | null;
-  text: string;
 }
 
 /* Puts names into a query of PromQL, so that no name can become a part of the query. */
