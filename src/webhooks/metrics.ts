@@ -3,27 +3,12 @@
  * up others.
  */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import type { CredentialsState } from '../client/transport/open-connection.ts';
 import type { EventKind } from '../features/events/shapes.ts';
 import { createCredentialGauges } from '../client/transport/credential-gauges.ts';
 
-export interface Metrics {
-  received(source: string): void;
-  verified(source: string): void;
-  /** @param reason such as `bad_signature` or `too_big` */
-  rejected(source: string, reason: string): void;
-  /** Temporal has accepted the event. */
-  accepted(source: string, kind: EventKind): void;
-  duplicate(source: string): void;
-  /** Another event stands for this delivery. */
-  coalesced(source: string): void;
-  readonly credentialsAre: (state: CredentialsState) => void;
-  /** Returns the text format of Prometheus. */
-  text(): Promise<string>;
-  readonly contentType: string;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(sources: readonly string[]): Metrics {
+export function createMetrics(sources: readonly string[]) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -50,22 +35,26 @@ export function createMetrics(sources: readonly string[]): Metrics {
     for (const each of [received, verified, duplicate, coalesced]) each.inc({ source }, 0);
   }
   return {
-    received: (source) => received.inc({ source }),
-    verified: (source) => verified.inc({ source }),
-    rejected: (source, reason) => rejected.inc({ source, reason }),
-    accepted(source, kind) {
+    received: (source: string) => received.inc({ source }),
+    verified: (source: string) => verified.inc({ source }),
+    /** @param reason such as `bad_signature` or `too_big` */
+    rejected: (source: string, reason: string) => rejected.inc({ source, reason }),
+    /** Temporal has accepted the event. */
+    accepted(source: string, kind: EventKind) {
       accepted.inc({ source, kind });
       lastMs.set(source, Date.now());
     },
-    duplicate(source) {
+    duplicate(source: string) {
       duplicate.inc({ source });
       lastMs.set(source, Date.now());
     },
-    coalesced(source) {
+    /** Another event stands for this delivery. */
+    coalesced(source: string) {
       coalesced.inc({ source });
       lastMs.set(source, Date.now());
     },
     credentialsAre: createCredentialGauges(registry),
+    /** Returns the text format of Prometheus. */
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

@@ -10,7 +10,6 @@ import {
   type TriggerEffect,
   type ReportSinks,
 } from '../contract/sinks.ts';
-import type { CredentialsState } from '../client/transport/open-connection.ts';
 import type { RequestReport } from '../hosting-api/index.ts';
 import { createCredentialGauges } from '../client/transport/credential-gauges.ts';
 import { plainText } from '../contract/safe-text.ts';
@@ -37,27 +36,13 @@ export function createMonitoring(buildId: string | null = null): Monitoring {
 
 /* Prometheus metrics of a worker. No id is ever a label, because every site would then be a series. */
 
-interface WorkerMetrics {
-  readonly runEnded: (it: RunEnded) => void;
-  readonly triggered: (operation: OperationKind, effect: TriggerEffect) => void;
-  /** @param result `answered`, or the kind of the failure. @param lateMs null if the read was not due at a time */
-  readonly polled: (operation: OperationKind, result: string, lateMs: number | null) => void;
-  readonly lockWaited: (operation: OperationKind, waitedMs: number) => void;
-  readonly hintDecided: (operation: OperationKind, afterMs: number) => void;
-  readonly requested: (it: RequestReport) => void;
-  readonly clockIs: (aheadMs: number) => void;
-  readonly policyRead: (isGood: boolean) => void;
-  readonly credentialsAre: (state: CredentialsState) => void;
-  /** Returns the text format of Prometheus. */
-  readonly text: () => Promise<string>;
-  readonly contentType: string;
-}
+type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
 const UNAUTHORIZED = 401;
 const QUICK_S = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
 const SLOW_S = [0.1, 1, 10, 60, 300, 900, 1_800, 3_600, 14_400, 43_200];
 
-function createWorkerMetrics({ version, buildId }: { version: string; buildId: string | null }): WorkerMetrics {
+function createWorkerMetrics({ version, buildId }: { version: string; buildId: string | null }) {
   const registry = new Registry();
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
@@ -97,22 +82,24 @@ function createWorkerMetrics({ version, buildId }: { version: string; buildId: s
   }).set({ version, build_id: buildId ?? '' }, 1);
 
   return {
-    runEnded: ({ type, outcome, errorType }) =>
+    runEnded: ({ type, outcome, errorType }: RunEnded) =>
       runs.inc({ type, outcome: outcome ?? 'none', error_type: errorType ?? '' }),
-    triggered: (operation, effect) => triggers.inc({ operation, effect }),
-    polled(operation, result, lateMs) {
+    triggered: (operation: OperationKind, effect: TriggerEffect) => triggers.inc({ operation, effect }),
+    /** @param result `answered`, or the kind of the failure. @param lateMs null if the read was not due at a time */
+    polled(operation: OperationKind, result: string, lateMs: number | null) {
       polls.inc({ operation, result });
       if (lateMs !== null) lateness.observe(lateMs / 1_000);
     },
-    lockWaited: (operation, waitedMs) => locks.observe({ operation }, waitedMs / 1_000),
-    hintDecided: (operation, afterMs) => hints.observe({ operation }, afterMs / 1_000),
-    requested({ method, status, tookMs }) {
+    lockWaited: (operation: OperationKind, waitedMs: number) => locks.observe({ operation }, waitedMs / 1_000),
+    hintDecided: (operation: OperationKind, afterMs: number) => hints.observe({ operation }, afterMs / 1_000),
+    requested({ method, status, tookMs }: RequestReport) {
       requests.observe({ method, status_class: classOf(status) }, tookMs / 1_000);
       if (status !== null) tokenAccepted.set(status === UNAUTHORIZED ? 0 : 1);
     },
-    clockIs: (aheadMs) => clock.set(aheadMs / 1_000),
-    policyRead: (isGood) => policy.set(isGood ? 1 : 0),
+    clockIs: (aheadMs: number) => clock.set(aheadMs / 1_000),
+    policyRead: (isGood: boolean) => policy.set(isGood ? 1 : 0),
     credentialsAre: createCredentialGauges(registry),
+    /** Returns the text format of Prometheus. */
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

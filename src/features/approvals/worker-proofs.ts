@@ -146,18 +146,14 @@ export const policyApprovals = ({ approvals = {} }: Configuration): PolicyApprov
     github: gateOf(config),
   }));
 
-export interface ApprovalsPolicy {
-  /** Who has to approve a deployment; empty if no one. A backup alone needs no approval. */
-  approvalsFor: (operation: PlannedOperation) => PolicyApproval[];
-  /** Null if belay.yaml has none with this name. */
-  approval: (name: string) => PolicyApproval | null;
-}
-
-export function approvalsPolicy(configuration: Configuration, { fit }: Places): ApprovalsPolicy {
+export function approvalsPolicy(configuration: Configuration, { fit }: Places) {
   const approvals = policyApprovals(configuration);
   return {
-    approvalsFor: (operation) => ('target' in operation ? approvals.filter(({ scope }) => fit(scope, operation)) : []),
-    approval: (name) => approvals.find(({ rule }) => rule.name === name) ?? null,
+    /** Who has to approve a deployment; empty if no one. A backup alone needs no approval. */
+    approvalsFor: (operation: PlannedOperation) =>
+      'target' in operation ? approvals.filter(({ scope }) => fit(scope, operation)) : [],
+    /** Null if belay.yaml has none with this name. */
+    approval: (name: string) => approvals.find(({ rule }) => rule.name === name) ?? null,
   };
 }
 

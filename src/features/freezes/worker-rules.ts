@@ -2,7 +2,7 @@
  * Finds the freezes and windows that hold a deployment or backup back at an instant. A minute that daylight saving
  * makes ambiguous counts as frozen. Pure.
  */
-import type { BlockedAction, FreezeScope, FreezeWord, FrozenBy, OverrideRule } from './shapes.ts';
+import type { BlockedAction, FreezeScope, FrozenBy, OverrideRule } from './shapes.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { FreezeConfig, WindowConfig } from './config.ts';
 import { wordOnFreezes } from '../../config/inventory.ts';
@@ -199,31 +199,26 @@ interface FreezeRules {
 
 export const actionOf = (operation: PlannedOperation): BlockedAction => ('target' in operation ? 'deploy' : 'backup');
 
-export interface FreezesPolicy {
-  /** Whether an ad-hoc freeze would hold back what it names. */
-  wordOn: (scope: FreezeScope) => FreezeWord;
-  /** What of belay.yaml holds it back. */
-  frozenBy: (operation: PlannedOperation, atMs: number, letOff?: ReadonlySet<string>) => FrozenBy[];
-  /** What belay.yaml has. @param operation only what is for it; null for all */
-  list: (operations: readonly PlannedOperation[], atMs: number) => ListedFreeze[];
-  /** What of belay.yaml has this name, and whether a run may be let off. Null if nothing has. */
-  overridable: (name: string) => Overridable | null;
-  /** Workflow ids of the ad-hoc freezes that would hold it back. */
-  adHocIds: (operation: PlannedOperation) => string[];
-}
-
-export function freezesPolicy(configuration: Configuration, places: Places): FreezesPolicy {
+export function freezesPolicy(configuration: Configuration, places: Places) {
   const rules = freezeRules(configuration);
   return {
+    /** Whether an ad-hoc freeze would hold back what it names. */
     wordOn: wordOnFreezes(configuration),
-    frozenBy: (operation, atMs, letOff = new Set()) => {
+    /** What of belay.yaml holds it back. */
+    frozenBy(operation: PlannedOperation, atMs: number, letOff: ReadonlySet<string> = new Set()): FrozenBy[] {
       const asked = { action: actionOf(operation), letOff };
       const found = places.of(operation).flatMap((place) => frozenBy(rules, asked, place, atMs));
       return [...new Map(found.map((it) => [`${it.kind}:${it.name}`, it])).values()];
     },
-    overridable: (name) => overridable(rules, name),
-    list: (operations, atMs) => listFreezes(rules, operations.flatMap(places.of), atMs),
-    adHocIds: (operation) => [...new Set(places.of(operation).flatMap((place) => adHocIds(operation, place)))],
+    /** What of belay.yaml has this name, and whether a run may be let off. Null if nothing has. */
+    overridable: (name: string) => overridable(rules, name),
+    /** What belay.yaml has for these operations. */
+    list: (operations: readonly PlannedOperation[], atMs: number) =>
+      listFreezes(rules, operations.flatMap(places.of), atMs),
+    /** Workflow ids of the ad-hoc freezes that would hold it back. */
+    adHocIds: (operation: PlannedOperation) => [
+      ...new Set(places.of(operation).flatMap((place) => adHocIds(operation, place))),
+    ],
   };
 }
 

@@ -125,19 +125,14 @@ export interface PolicyGate {
 
 const HASH_LENGTH = 12;
 
-export interface GatesPolicy {
+export const gatesPolicy = ({ gates = {}, sites = {} }: Configuration) => ({
   /** Null if belay.yaml has none with this name. */
-  gate: (name: string) => PolicyGate | null;
-  /** Of the sites that belay.yaml knows. */
-  hostsOf: (siteIds: readonly string[]) => string[];
-}
-
-export const gatesPolicy = ({ gates = {}, sites = {} }: Configuration): GatesPolicy => ({
-  gate(name) {
+  gate: (name: string): PolicyGate | null => {
     const gate = ownEntry(gates, name);
     return gate === undefined ? null : { plan: planOf(name, gate), place: () => placeOf(name, gate) };
   },
-  hostsOf(siteIds) {
+  /** Of the sites that belay.yaml knows. */
+  hostsOf: (siteIds: readonly string[]): string[] => {
     const known = siteIds.flatMap((id) => ownEntry(sites, id) ?? []);
     return [...new Set(known.map(({ url }) => new URL(url).hostname))];
   },

@@ -110,14 +110,11 @@ export function checkReports(configuration: Configuration, report: ReportIssue):
     checkScope(['notify', 'reports', name, 'for'], scope, configuration, report);
 }
 
-export interface ReportsPolicy {
-  /** Names of `notify.reports`. */
-  reportsFor: (operation: PlannedOperation) => string[];
-}
-
-export function reportsPolicy({ notify }: Configuration, { fit }: Places): ReportsPolicy {
+export function reportsPolicy({ notify }: Configuration, { fit }: Places) {
   const reports = Object.entries(notify?.reports ?? {});
   return {
-    reportsFor: (operation) => reports.filter(([, { for: scope = {} }]) => fit(scope, operation)).map(([name]) => name),
+    /** Names of `notify.reports`. */
+    reportsFor: (operation: PlannedOperation) =>
+      reports.filter(([, { for: scope = {} }]) => fit(scope, operation)).map(([name]) => name),
   };
 }

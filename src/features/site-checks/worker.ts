@@ -58,14 +58,12 @@ export interface PolicyCheck {
   request: SiteRequest;
 }
 
-export interface ChecksPolicy {
-  /** Null if the site has none. */
-  checkOf: (siteId: string) => PolicyCheck | null;
-}
-
-export function checksPolicy(configuration: Configuration): ChecksPolicy {
+export function checksPolicy(configuration: Configuration) {
   const checks = siteChecksOf(configuration);
-  return { checkOf: (siteId) => checks.get(siteId) ?? null };
+  return {
+    /** Null if the site has none. */
+    checkOf: (siteId: string) => checks.get(siteId) ?? null,
+  };
 }
 
 /** By site id. @throws ConfigError for an address or secret that cannot be used */
