@@ -1,12 +1,11 @@
 /** Checks the options of the codec server and starts it. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import type { PayloadCodec, Payload } from '@temporalio/common';
 import { z } from 'zod';
 import { ConfigError } from '../config/environment/variables.ts';
 import { codecKeysFile } from '../config/environment/environment.ts';
-import { secretSource } from '../config/environment/secrets.ts';
+import { isSameSecret, listen, openSecret } from '../config/environment/http-server.ts';
 import { isLoopback } from '../config/environment/service-url.ts';
 import type { Logger } from '../process/log.ts';
 import { createKeyRing } from './key-ring.ts';
@@ -41,35 +40,16 @@ export async function startCodecServer(
     token,
     log,
   });
-  const url = await app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EADDRINUSE') throw new ConfigError(`port ${port} is in use: choose another one with --port`);
-    if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-      throw new ConfigError(`--host ${host}: this machine has no such address`);
-    }
-    throw error;
-  });
+  const url = await listen(app, { host, port, remedy: 'choose another one with --port' });
   return { url, close: () => app.close() };
 }
 
 /** Without a token, every caller can decrypt whatever it has in encrypted form. */
 async function tokenOf({ host, tokenFile, unauthenticated = false }: CodecServerStart) {
-  if (tokenFile !== undefined) {
-    const read = tokenReader(tokenFile);
-    await read();
-    return read;
-  }
+  if (tokenFile !== undefined) return openSecret('--token-file', tokenFile);
   if (isLoopback(host) || unauthenticated) return null;
   const remedy = 'give --token-file, or --unauthenticated behind a proxy that asks for credentials';
   throw new ConfigError(`--host ${host}: beyond loopback, anyone could decrypt: ${remedy}`);
-}
-
-function tokenReader(file: string): () => Promise<string> {
-  const read = secretSource('--token-file', { file });
-  return async () => {
-    const token = await read();
-    if (/^[\x21-\x7e]{16,}$/.test(token)) return token;
-    throw new ConfigError(`--token-file: ${file}: use one line of at least 16 letters, digits and signs`);
-  };
 }
 
 /** @throws ConfigError */
@@ -142,15 +122,9 @@ function guard(app: FastifyInstance, { origin, token }: Guards): void {
   });
   app.addHook('onRequest', async (request, reply) => {
     if (token === null || request.url === '/healthz') return;
-    if (isEqual(request.headers.authorization ?? '', `Bearer ${await token()}`)) return;
+    if (isSameSecret(request.headers.authorization ?? '', `Bearer ${await token()}`)) return;
     return reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'the token is missing or wrong' });
   });
-}
-
-/** Compares in constant time. */
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 
 /* The Temporal UI and CLI send payloads as JSON, with bytes in base64. */

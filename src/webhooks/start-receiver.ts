@@ -1,6 +1,7 @@
 /** Starts the webhook receiver. */
 import { readSources, type Source } from './sources.ts';
 import type { Configuration } from '../config/file/file-schema.ts';
+import { listen, type WantedPort } from '../config/environment/http-server.ts';
 import { ConfigError } from '../config/environment/variables.ts';
 import { isLoopback } from '../config/environment/service-url.ts';
 import type { ConnectOptions } from '../client/connect.ts';
@@ -10,8 +11,7 @@ import { createReceiver } from './server.ts';
 
 export interface WebhooksOptions {
   host: string;
-  /** 0 = any free port. A `likely` port falls back to any free port if it is in use. */
-  port: number | { likely: number };
+  port: WantedPort;
   configuration: Configuration;
   /** Accepts senders that prove nothing, and only on loopback. */
   acceptUnverified: boolean;
@@ -41,7 +41,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   const store = await openEventStore(temporal, service);
   const app = createReceiver({ sources, configuration, store, log });
   try {
-    const url = await listen(app, host, port);
+    const url = await listen(app, { host, port, remedy: 'choose another port, or 0 for any free port' });
     return {
       url,
       sources: sources === null ? null : [...sources.keys()],
@@ -70,21 +70,4 @@ function problemOf(sources: ReadonlyMap<string, Source> | null): string | null {
   if (sources === null) return 'senders cannot be verified without events.sources in belay.yaml';
   const open = [...sources.values()].find(({ verify }) => verify === null);
   return open === undefined ? null : `events.sources.${open.name} has verify: none`;
-}
-
-async function listen(
-  app: ReturnType<typeof createReceiver>,
-  host: string,
-  wanted: WebhooksOptions['port'],
-): Promise<string> {
-  const port = typeof wanted === 'number' ? wanted : wanted.likely;
-  return app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EADDRINUSE' && typeof wanted !== 'number') return app.listen({ host, port: 0 });
-    if (error.code === 'EADDRINUSE')
-      throw new ConfigError(`port ${port} is in use: choose another port, or 0 for any free port`);
-    if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-      throw new ConfigError(`--host ${host}: this machine has no such address`);
-    }
-    throw error;
-  });
 }

@@ -1,11 +1,11 @@
 /** Serves the board over HTTP. No request changes anything. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { openSession, type ConnectOptions } from '../../client/session.ts';
 import { ConfigError } from '../../config/environment/variables.ts';
 import type { ServiceConfig } from '../../config/environment/environment.ts';
-import { secretSource } from '../../config/environment/secrets.ts';
+import { isSameSecret, listen, openSecret, type WantedPort } from '../../config/environment/http-server.ts';
 import { isLoopback } from '../../config/environment/service-url.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { parseDuration } from '../../contract/duration.ts';
@@ -28,8 +28,7 @@ export interface BoardGuards {
 
 export interface BoardServerOptions {
   host: string;
-  /** 0 = any free port. A `likely` port falls back to any free port if it is in use. */
-  port: number | { likely: number };
+  port: WantedPort;
   secretFile?: string;
   /** The header in which a proxy names the person it authenticated. */
   identityHeader?: string;
@@ -54,31 +53,18 @@ export async function startBoard(options: BoardServerOptions): Promise<{ url: st
     await close();
   };
   try {
-    return { url: await listen(app, host, port), close: end };
+    return { url: await listen(app, { host, port, remedy: 'choose another one, or 0' }), close: end };
   } catch (error) {
     await end();
     throw error;
   }
 }
 
-async function listen(app: FastifyInstance, host: string, wanted: BoardServerOptions['port']): Promise<string> {
-  const port = typeof wanted === 'number' ? wanted : wanted.likely;
-  return app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EADDRINUSE' && typeof wanted !== 'number') return app.listen({ host, port: 0 });
-    if (error.code === 'EADDRINUSE') throw new ConfigError(`port ${port} is in use: choose another one, or 0`);
-    if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-      throw new ConfigError(`--host ${host}: this machine has no such address`);
-    }
-    throw error;
-  });
-}
-
 async function guardsOf(options: BoardServerOptions): Promise<BoardGuards> {
   const { host, secretFile, identityHeader, trustedProxies = [] } = options;
   if ((identityHeader === undefined) !== (trustedProxies.length === 0))
     throw new ConfigError('--identity-header and --trusted-proxy belong together: give both, or neither');
-  const secret = secretFile === undefined ? null : secretReader(secretFile);
-  await secret?.();
+  const secret = secretFile === undefined ? null : await openSecret('--secret-file', secretFile);
   if (!isLoopback(host) && secret === null && identityHeader === undefined) {
     const remedy = 'give --secret-file, or --identity-header and --trusted-proxy behind a proxy that signs people in';
     throw new ConfigError(`--host ${host}: beyond loopback, anyone could read the board: ${remedy}`);
@@ -86,15 +72,6 @@ async function guardsOf(options: BoardServerOptions): Promise<BoardGuards> {
   const identity =
     identityHeader === undefined ? null : { header: headerName(identityHeader), proxies: blockListOf(trustedProxies) };
   return { isLoopback: isLoopback(host), secret, identity };
-}
-
-function secretReader(file: string): () => Promise<string> {
-  const read = secretSource('--secret-file', { file });
-  return async () => {
-    const secret = await read();
-    if (/^[\x21-\x7e]{16,}$/.test(secret)) return secret;
-    throw new ConfigError(`--secret-file: ${file}: use one line of at least 16 letters, digits and signs`);
-  };
 }
 
 function headerName(text: string): string {
@@ -222,7 +199,7 @@ async function isAllowed(
     if (typeof named === 'string' && named.trim() !== '') return true;
   }
   const sent = sentSecret(request);
-  return secret !== null && sent !== null && isEqual(sent, await secret());
+  return secret !== null && sent !== null && isSameSecret(sent, await secret());
 }
 
 function isFromProxy(proxies: BlockList, address: string): boolean {
@@ -239,12 +216,6 @@ function sentSecret({ headers: { authorization = '' } }: FastifyRequest): string
     : Buffer.from(sent, 'base64')
         .toString('utf8')
         .replace(/^[^:]*:/, '');
-}
-
-/** Compares in constant time. */
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }
 
 /** @returns null if it is not given; undefined if it is neither a duration nor a time */

@@ -1,0 +1,47 @@
+/** What the HTTP servers have in common: how they listen, and the secret that they ask for. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { secretSource } from './secrets.ts';
+import { ConfigError } from './variables.ts';
+
+/** 0 = any free port. A `likely` port falls back to any free port if it is in use. */
+export type WantedPort = number | { likely: number };
+
+interface Place {
+  host: string;
+  port: WantedPort;
+  /** What to do about a port in use. */
+  remedy: string;
+}
+
+/** @returns the URL. @throws ConfigError for an address that cannot be used */
+export async function listen(
+  app: { listen: (at: { host: string; port: number }) => Promise<string> },
+  { host, port: wanted, remedy }: Place,
+): Promise<string> {
+  const port = typeof wanted === 'number' ? wanted : wanted.likely;
+  return app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE' && typeof wanted !== 'number') return app.listen({ host, port: 0 });
+    if (error.code === 'EADDRINUSE') throw new ConfigError(`port ${port} is in use: ${remedy}`);
+    if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+      throw new ConfigError(`--host ${host}: this machine has no such address`);
+    throw error;
+  });
+}
+
+/** @param option that names the file @returns what reads the secret again @throws ConfigError if it cannot be used */
+export async function openSecret(option: string, file: string): Promise<() => Promise<string>> {
+  const readText = secretSource(option, { file });
+  const read = async () => {
+    const secret = await readText();
+    if (/^[\x21-\x7e]{16,}$/.test(secret)) return secret;
+    throw new ConfigError(`${option}: ${file}: use one line of at least 16 letters, digits and signs`);
+  };
+  await read();
+  return read;
+}
+
+/** Compares in constant time. */
+export function isSameSecret(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
+  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
+}
