@@ -14,15 +14,15 @@ import { printNote, print } from '../process/print.ts';
 import { printResult, CANCELLATION_REQUESTED, resultLines } from './run-text.ts';
 import {
   captureSignals,
-  noteIfJoined,
   viewOfRun,
+  startAndPrint,
   waitAndPrint,
   type WaitingOptions,
   nameOf,
   type View,
   type Waited,
 } from './wait-for-verdict.ts';
-import { reportEndpoints, openBelay, withBelay } from './open-belay.ts';
+import { reportEndpoints, withBelay } from './open-belay.ts';
 import { printJson } from '../process/json-document.ts';
 import { runTable } from './run-list.ts';
 import { countRuns, listMarkdown, writeSummary, runMarkdown } from './markdown-summary.ts';
@@ -65,26 +65,19 @@ async function exitCodeOfDryRun(type: RunType, input: RunInput, options: RunFlag
 }
 
 async function exitCodeOfRun(type: RunType, input: RunInput, options: RunFlags): Promise<number> {
-  const belay = await openBelay(definedFields({ service: options.service }));
-  const stopping = captureSignals(options);
-  const startedMs = Date.now();
-  try {
-    const { key, again } = options;
-    const run = await belay.start(input, {
-      type,
-      ...(key === undefined ? {} : { key }),
-      ...(again === undefined ? {} : { again }),
-    });
-    if (options.detach !== true)
-      return await waitAndPrint(run, viewOfRun(belay, run, options.follow), options, { stopping, startedMs });
-    const result = { ...(await run.status()).result, attached: run.attached };
-    printResult(result, options.json === true);
-    noteIfJoined(result, startedMs);
-    return EXIT.completed;
-  } finally {
-    stopping.end();
-    await belay.close();
-  }
+  const { key, again, service } = options;
+  return withBelay(
+    (belay) =>
+      startAndPrint(
+        {
+          start: () => belay.start(input, { type, ...definedFields({ key, again }) }),
+          viewOf: (run) => viewOfRun(belay, run, options.follow),
+          print: printResult,
+        },
+        options,
+      ),
+    definedFields({ service }),
+  );
 }
 
 /** The worker refuses it as well, by its own file. */

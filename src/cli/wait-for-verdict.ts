@@ -71,7 +71,7 @@ function noteStarted<R>({ workflowId, attached, links }: Waited<R>, what: string
 }
 
 /** Says on stderr that a key had been used, since the result of an earlier step or job looks like one of this command. */
-export function noteIfJoined({ attached, endedAt }: Pick<RunResult, 'attached' | 'endedAt'>, startedMs: number): void {
+function noteIfJoined({ attached, endedAt }: Pick<RunResult, 'attached' | 'endedAt'>, startedMs: number): void {
   if (!attached) return;
   const hadEnded = endedAt !== null && Date.parse(endedAt) < startedMs;
   const verdict = endedAt === null ? 'it is still in flight' : 'this is its verdict';
@@ -82,6 +82,34 @@ export function noteIfJoined({ attached, endedAt }: Pick<RunResult, 'attached' |
   );
 }
 
+type AnyResult = Pick<RunResult, 'workflowId' | 'outcome' | 'error' | 'attached' | 'endedAt'>;
+
+interface Startable<R, S> {
+  start: () => Promise<S>;
+  viewOf: (started: S) => View<R>;
+  /** Prints what is known at the start. */
+  print: (result: R, json: boolean) => void;
+}
+
+/** Starts it, and waits for its verdict unless it is detached. @returns the exit code */
+export async function startAndPrint<R extends AnyResult, S extends Waited<R> & { status(): Promise<{ result: R }> }>(
+  { start, viewOf, print }: Startable<R, S>,
+  options: WaitingOptions & { detach?: boolean },
+): Promise<number> {
+  const stopping = captureSignals(options);
+  const startedMs = Date.now();
+  try {
+    const started = await start();
+    if (options.detach !== true) return await waitAndPrint(started, viewOf(started), options, { stopping, startedMs });
+    const result = { ...(await started.status()).result, attached: started.attached };
+    print(result, options.json === true);
+    noteIfJoined(result, startedMs);
+    return EXIT.completed;
+  } finally {
+    stopping.end();
+  }
+}
+
 interface Waiting {
   stopping?: Stopping;
   /** When this command was to start it; null: it only waits. */
@@ -89,9 +117,7 @@ interface Waiting {
 }
 
 /** Waits and prints the result. @returns the exit code */
-export async function waitAndPrint<
-  R extends Pick<RunResult, 'workflowId' | 'outcome' | 'error' | 'attached' | 'endedAt'>,
->(
+export async function waitAndPrint<R extends AnyResult>(
   waited: Waited<R>,
   view: View<R>,
   options: WaitingOptions,
@@ -146,7 +172,7 @@ export function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' |
   return `${shellWord(workflowId)}${attached && runId !== null ? ` --run-id ${runId}` : ''}`;
 }
 
-export interface Stopping {
+interface Stopping {
   readonly signal: AbortSignal;
   exitCode(): number;
   /** Call it once the run is known, and for each one that replaces it. */

@@ -10,17 +10,10 @@ import { withFacts } from '../../request/input/start-request.ts';
 import { signature } from '../../config/environment/environment.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
-import { EXIT } from '../../contract/errors.ts';
 import { printRollout, rolloutListLine, showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions } from '../../cli/options.ts';
 import { sinceText } from '../../cli/parse-values.ts';
-import {
-  captureSignals,
-  noteIfJoined,
-  waitAndPrint,
-  type Stopping,
-  type WaitingOptions,
-} from '../../cli/wait-for-verdict.ts';
+import { startAndPrint, type WaitingOptions } from '../../cli/wait-for-verdict.ts';
 import { columnsOf } from '../../process/live-lines.ts';
 import { print, printNote } from '../../process/print.ts';
 
@@ -63,21 +56,11 @@ export function retryRollout(workflowId: string, options: RolloutFlags): Promise
 async function follow(options: RolloutFlags, start: (belay: Belay) => Promise<Rollout>): Promise<void> {
   await reportEndpoints(options.service);
   process.exitCode = await withBelay(
-    async (belay) => {
-      const stopping: Stopping = captureSignals(options);
-      const startedMs = Date.now();
-      try {
-        const rollout = await start(belay);
-        if (options.detach !== true)
-          return await waitAndPrint(rollout, viewOfRollout(belay, rollout), options, { stopping, startedMs });
-        const result = { ...(await rollout.status()).result, attached: rollout.attached };
-        printRollout(result, options.json === true);
-        noteIfJoined(result, startedMs);
-        return EXIT.completed;
-      } finally {
-        stopping.end();
-      }
-    },
+    (belay) =>
+      startAndPrint(
+        { start: () => start(belay), viewOf: (rollout) => viewOfRollout(belay, rollout), print: printRollout },
+        options,
+      ),
     definedFields({ service: options.service }),
   );
 }
