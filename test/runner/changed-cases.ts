@@ -118,6 +118,9 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'reads at each interval as long as fewer than three durations are known': LEARNED,
   'reports a steady deployment with at most a quarter of the delay, and with no more reads': LEARNED,
   'reports no outputs if Belay is not installed': { now: 'reports no outputs if there is no program, and exits 2' },
+  'does not take the settle time for the time of a deployment, but for that of its verdict': {
+    now: 'takes the settle time for a part of the time to the verdict',
+  },
   'the GitHub Action interpolates its inputs only as whole values of env': {
     now: 'the GitHub Action runs on Node 24, and its last step only if the job was cancelled',
   },

@@ -10,7 +10,6 @@ import {
   tooFewTries,
   usualOf,
   type Budget,
-  timeToEnd,
   timeToVerdict,
   quantile,
   type Observation,
@@ -193,7 +192,6 @@ const deployed = (more: Partial<DeploymentResult>): DeploymentResult => ({
 describe('what a result shows about how long an operation took', () => {
   test('counts from the acceptance to the verdict, without the lock, the baseline and the check of the site', () => {
     assert.deepEqual(timeToVerdict(deployed({})), { ms: 60 * SECOND, ended: true });
-    assert.equal(timeToEnd(deployed({})), 55 * SECOND);
     const before: Partial<DeploymentResult> = deployed({});
     delete before.verdictAt;
     assert.deepEqual(timeToVerdict(before as DeploymentResult), { ms: 100 * SECOND, ended: true });
@@ -203,7 +201,6 @@ describe('what a result shows about how long an operation took', () => {
 
   test('takes a timeout for a duration that is at least as long', () => {
     assert.deepEqual(timeToVerdict(deployed({ outcome: 'timed_out' })), { ms: 60 * SECOND, ended: false });
-    assert.equal(timeToEnd(deployed({ outcome: 'timed_out' })), null);
   });
 
   test('leaves out what ended otherwise, what was not accepted, and a request in doubt', () => {
@@ -216,9 +213,8 @@ describe('what a result shows about how long an operation took', () => {
     for (const more of others) assert.equal(timeToVerdict(deployed(more)), null, JSON.stringify(more));
   });
 
-  test('does not take the settle time for the time of a deployment, but for that of its verdict', () => {
+  test('takes the settle time for a part of the time to the verdict', () => {
     const settled = deployed({ evidence: 'settled' });
-    assert.equal(timeToEnd(settled), null);
     assert.deepEqual(timeToVerdict(settled), { ms: 60 * SECOND, ended: true });
   });
 });

@@ -195,22 +195,6 @@ export function timeToVerdict(result: OperationResult): Observation | null {
   return { ms: Date.parse(verdictAt) - Date.parse(acceptedAt), ended };
 }
 
-/**
- * The time from the acceptance to the end at the service, which the verdict follows. Null if the result does not show
- * it.
- */
-export function timeToEnd(result: OperationResult): number | null {
-  const { acceptedAt, inProgressAt } = result;
-  const verdict = timeToVerdict(result);
-  if (verdict === null || !verdict.ended || acceptedAt === null) return null;
-  // Other evidence arrives later than the end of the deployment.
-  if ('evidence' in result && result.evidence !== 'transition' && result.evidence !== 'identity') return null;
-  // The end lies between the last read in progress and the read that saw the end. Take the midpoint; we know nothing
-  // closer.
-  const lastMs = inProgressAt === null ? 0 : Date.parse(inProgressAt) - Date.parse(acceptedAt);
-  return (lastMs + verdict.ms) / 2;
-}
-
 const hasEnded = ({ outcome }: OperationResult): boolean => outcome === 'completed' || outcome === 'failed';
 
 /**

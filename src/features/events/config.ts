@@ -134,4 +134,3 @@ export const events = z.strictObject({
 });
 
 export type SourceConfig = z.infer<typeof source>;
-export type ReactionConfig = z.infer<typeof reactions>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { textOf } from '../../../../src/features/notifications/worker-channels.ts';
-import type { ReactionConfig } from '../../../../src/features/events/config.ts';
+import type { Configuration } from '../../../../src/config/load.ts';
 import { runEndId } from '../../../../src/contract/ids.ts';
 import type { Notification } from '../../../../src/features/notifications/shapes.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
@@ -221,7 +221,9 @@ describe('heartbeats', () => {
 const KINDS = ['alert.fired', 'backup.failed', 'resource.deleted', 'backup.started', 'something'];
 
 /** The channels notified of one event of each kind. */
-async function notifiedOf(stack: VirtualStack, reactions?: ReactionConfig): Promise<string[][]> {
+type Reactions = NonNullable<Configuration['events']>['reactions'];
+
+async function notifiedOf(stack: VirtualStack, reactions?: Reactions): Promise<string[][]> {
   const configuration = reactions === undefined ? {} : { events: { reactions } };
   const notified: string[][] = [];
   for (const kind of KINDS) {
@@ -243,7 +245,7 @@ describe('notifications of events', () => {
   test(
     'channels are notified of the events that events.reactions selects',
     notifying(async (stack) => {
-      const reactions: ReactionConfig = { 'alert.fired': [], 'backup.failed': ['end-wait'], unknown: ['notify'] };
+      const reactions: Reactions = { 'alert.fired': [], 'backup.failed': ['end-wait'], unknown: ['notify'] };
       assert.deepEqual(await notifiedOf(stack, reactions), [[], [], CHANNELS, [], CHANNELS]);
     }),
   );
