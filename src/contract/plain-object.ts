@@ -13,3 +13,12 @@ export function definedFields<T extends object>(fields: T): { [K in keyof T]?: E
 export function ownEntry<T>(record: Record<string, T>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
+
+/** @returns undefined if it is not JSON */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

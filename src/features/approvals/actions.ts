@@ -19,7 +19,7 @@ import { signature, tokenRequest } from '../../config/environment/environment.ts
 import type { Belay } from '../../starter.ts';
 import { withBelay } from '../../cli/open-belay.ts';
 import { spawn } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -57,7 +57,6 @@ async function answer(decision: Decided, workflowId: string, options: DecideOpti
     const question = await belay.approvals.question(workflowId);
     if (question === null) throw new BelayError('Usage', `${workflowId} asks for no approval now`);
     printNote(questionLines(question));
-    const { confirm } = await import('./actions.ts');
     await confirm(question, decision, options.plan);
     const { by, proof } = await prove(question, { decision, by: named, why }, options);
     await belay.approvals[decision](workflowId, { plan: question.hash, by, why, proof });
@@ -74,12 +73,10 @@ async function prove(
   { key, github }: Pick<DecideOptions, 'key' | 'github'>,
 ): Promise<Pick<ApprovalAnswer, 'by' | 'proof'>> {
   if (github === true) {
-    const { jobToken } = await import('./actions.ts');
     const { token, actor } = await jobToken(hash, decided.decision);
     return { by: actor, proof: { kind: 'github', token } };
   }
   if (asked.every(({ proof }) => proof !== 'ssh')) return { by: decided.by, proof: { kind: 'none' } };
-  const { signBySsh } = await import('./actions.ts');
   const signed = await signBySsh(signedText(plan, hash, decided), key);
   return { by: decided.by, proof: { kind: 'ssh', signature: signed } };
 }
@@ -154,7 +151,7 @@ const DEFAULT_KEYS = ['id_ecdsa', 'id_ecdsa_sk', 'id_ed25519', 'id_ed25519_sk', 
  * @returns the signature in the format of OpenSSH
  */
 export async function signBySsh(signed: string, key: string | undefined): Promise<string> {
-  const file = key ?? (await defaultKey());
+  const file = key ?? defaultKey();
   const keygen = spawn('ssh-keygen', ['-Y', 'sign', '-n', APPROVAL_NAMESPACE, '-f', file], { stdio: 'pipe' });
   const ended = new Promise<number | null>((resolve, reject) => keygen.once('error', reject).once('close', resolve));
   // It may have ended before it read anything: its exit code says so.
@@ -172,16 +169,10 @@ export async function signBySsh(signed: string, key: string | undefined): Promis
   );
 }
 
-async function defaultKey(): Promise<string> {
+function defaultKey(): string {
   for (const name of DEFAULT_KEYS) {
     const file = join(homedir(), '.ssh', name);
-    if (
-      await access(file).then(
-        () => true,
-        () => false,
-      )
-    )
-      return file;
+    if (existsSync(file)) return file;
   }
   throw new BelayError('Usage', `there is no key to sign with in ${join(homedir(), '.ssh')}: name one with --key`);
 }

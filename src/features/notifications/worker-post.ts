@@ -1,6 +1,6 @@
 /** Sends one request to an address that is a secret, so no error contains the address. */
 import { TIMING } from '../../contract/timing.ts';
-import { isRecord } from '../../contract/plain-object.ts';
+import { isRecord, parsedJson } from '../../contract/plain-object.ts';
 import { retryAfterMs } from '../../hosting-api/index.ts';
 import { checkAddress, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import { ConfigError } from '../../config/environment/variables.ts';
@@ -71,12 +71,8 @@ function untilResetMs(status: number, headers: Headers): number | undefined {
 }
 
 function fieldOf(body: string, name: string): unknown {
-  try {
-    const content: unknown = JSON.parse(body);
-    return isRecord(content) ? content[name] : undefined;
-  } catch {
-    return undefined;
-  }
+  const content = parsedJson(body);
+  return isRecord(content) ? content[name] : undefined;
 }
 
 async function bodyOf({ body }: Response): Promise<string> {

@@ -1,11 +1,13 @@
 /** `belay receipt` prints, checks and keeps receipts. */
-import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pMap from 'p-map';
 import { parseAllowedSigners } from '../approvals/proof-signers.ts';
 import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { Receipt } from './shapes.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
+import { parsedJson } from '../../contract/plain-object.ts';
 import { messageOf, plainText } from '../../contract/safe-text.ts';
 import { counted } from '../../contract/results.ts';
 import { printJson } from '../../process/json-document.ts';
@@ -38,7 +40,7 @@ export function receipt(workflowId: string | undefined, options: ReceiptOptions)
 
 async function verify(file: string, { signers, json }: ReceiptOptions): Promise<void> {
   const known = signers === undefined ? null : parseAllowedSigners(await text(signers));
-  const document = parsed(await text(file));
+  const document = parsedJson(await text(file));
   const { approvals, rejections, problems } = verifyReceipt(document, known);
   const isGood = problems.length === 0;
   process.exitCode = isGood ? EXIT.completed : EXIT.failed;
@@ -57,14 +59,6 @@ async function text(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new BelayError('Usage', `${file} cannot be read (${error.code ?? error.message})`);
   });
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
 }
 
 const AT_ONCE = { concurrency: 4 };
@@ -92,13 +86,7 @@ async function writeAll(belay: Belay, since: string, folder: string): Promise<Ke
     belay.receipts.closedSince(since),
     async ({ workflowId, runId }) => {
       const file = join(folder, receiptFileName({ workflowId, runId }));
-      if (
-        await access(file).then(
-          () => true,
-          () => false,
-        )
-      )
-        return { file, isNew: false };
+      if (existsSync(file)) return { file, isNew: false };
       const made = await receiptOf(belay, workflowId, runId);
       if (typeof made === 'string') return { workflowId, runId, message: made };
       const document = `${JSON.stringify(made, null, 2)}\n`;

@@ -1,5 +1,5 @@
 /** Reports the state of a run's target to GitHub, as a status of the commit or as a deployment. */
-import { definedFields, isRecord } from '../../contract/plain-object.ts';
+import { definedFields, isRecord, parsedJson } from '../../contract/plain-object.ts';
 import type { ReportedState } from './shapes.ts';
 import { NotTaken, send } from '../notifications/worker-post.ts';
 
@@ -66,13 +66,8 @@ async function findDeployment(report: RepositoryReport): Promise<number | null> 
 
 /** GitHub may return a payload as text. */
 function idIn(payload: unknown): unknown {
-  if (isRecord(payload)) return payload.belay;
-  try {
-    const read: unknown = typeof payload === 'string' ? JSON.parse(payload) : null;
-    return isRecord(read) ? read.belay : null;
-  } catch {
-    return null;
-  }
+  const read = typeof payload === 'string' ? parsedJson(payload) : payload;
+  return isRecord(read) ? read.belay : null;
 }
 
 async function createDeployment(report: RepositoryReport): Promise<number> {
