@@ -1,11 +1,12 @@
 /** Finds completed backups that Belay made, among the closed holders of the server's lock. */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BackupQuery } from '../../contract/activities.ts';
 import type { BackupConclusion, OperationMemo } from '../../contract/operation.ts';
 import type { BackupResult } from '../../contract/run.ts';
 import { backupServerId, backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids.ts';
 import { quoted } from '../list-filter.ts';
+import { unlessMissing } from '../read-workflow.ts';
 import type { BackupRecord, BackupRecordKind } from '../../contract/operation.ts';
 import type { ServersQuery, SharedBackupQuery, RecordInput } from '../../features/events/shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -81,13 +82,8 @@ function isRecordOf(record: BackupRecord | null, services: readonly string[] | u
 }
 
 async function recordIn(client: Client, workflowId: string): Promise<BackupRecord | null> {
-  try {
-    const { memo } = await client.workflow.getHandle(workflowId).describe();
-    return (memo as { record?: BackupRecord } | undefined)?.record ?? null;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  }
+  const described = await unlessMissing(client.workflow.getHandle(workflowId).describe());
+  return (described?.memo as { record?: BackupRecord } | undefined)?.record ?? null;
 }
 
 /*

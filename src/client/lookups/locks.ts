@@ -1,8 +1,9 @@
 /** Finds the locks that are held now. */
 import pMap from 'p-map';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { TIMING } from '../../contract/timing.ts';
 import { IN_PARALLEL, type Session } from '../session.ts';
+import { unlessMissing } from '../read-workflow.ts';
 import { within } from '../within.ts';
 import type { LockHolder, OperationMemo } from '../../contract/operation.ts';
 import { hasRoomForSignals } from './signals.ts';
@@ -27,19 +28,15 @@ export async function heldLocks(session: Session, lockIds: readonly string[]): P
 
 /** @returns null if Temporal knows no operation with this id */
 export async function lockHolderOf({ workflow }: Client, lockId: string): Promise<LockHolder | null> {
-  try {
-    const description = await workflow.getHandle(lockId).describe();
-    const lockedBy = description.raw.workflowExecutionInfo?.parentExecution?.workflowId ?? null;
-    const { service } = (description.memo ?? {}) as Partial<OperationMemo>;
-    return {
-      runId: description.runId,
-      isClosed: description.status.name !== 'RUNNING',
-      lockedBy,
-      acceptsSignals: hasRoomForSignals(description),
-      ...(service === undefined ? {} : { service }),
-    };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  }
+  const description = await unlessMissing(workflow.getHandle(lockId).describe());
+  if (description === null) return null;
+  const lockedBy = description.raw.workflowExecutionInfo?.parentExecution?.workflowId ?? null;
+  const { service } = (description.memo ?? {}) as Partial<OperationMemo>;
+  return {
+    runId: description.runId,
+    isClosed: description.status.name !== 'RUNNING',
+    lockedBy,
+    acceptsSignals: hasRoomForSignals(description),
+    ...(service === undefined ? {} : { service }),
+  };
 }

@@ -5,6 +5,7 @@ import {
   type WorkflowHandle,
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
+import { unlessMissing } from '../read-workflow.ts';
 import { isSignalLimitError } from '../transport/grpc-errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
@@ -91,13 +92,9 @@ export async function acceptsSignals(
   services: readonly string[] | undefined,
   wants: (description: WorkflowExecutionDescription) => boolean = () => true,
 ): Promise<boolean> {
-  try {
-    const description = await handle.describe();
-    return hasRoomForSignals(description) && isOfService(description, services) && wants(description);
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
+  const description = await unlessMissing(handle.describe());
+  if (description === null) return false;
+  return hasRoomForSignals(description) && isOfService(description, services) && wants(description);
 }
 
 /**

@@ -3,10 +3,10 @@ import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { type RunResult } from '../../contract/run.ts';
 import { appTarget, siteTarget, targetAttribute, type Target } from '../../contract/target.ts';
-import { toBelayError } from '../to-belay-error.ts';
 import { withLink } from '../ui-link.ts';
+import { within } from '../within.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../session.ts';
-import { newest, quoted } from '../list-filter.ts';
+import { newest, ofTypes, quoted } from '../list-filter.ts';
 import { closedResult, knownOf } from './run-status.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { RUN_TYPES, type Outcome } from '../../contract/names.ts';
@@ -33,16 +33,10 @@ const DEFAULT_LIMIT = 20;
 
 export async function listRuns(session: Session, filter: RunFilter): Promise<RunResult[]> {
   refuseUnknown('list', filter, RUN_FILTER);
-  return session.client.withDeadline(Date.now() + TIMING.client.listMs, () => list(session, filter));
-}
-
-async function list(session: Session, filter: RunFilter): Promise<RunResult[]> {
-  const limit = filter.limit ?? DEFAULT_LIMIT;
-  try {
-    return await pMap(await newest(session, queryOf(filter), limit), (info) => resultOf(session, info), IN_PARALLEL);
-  } catch (error) {
-    throw toBelayError(error, 'list runs');
-  }
+  return within(session, TIMING.client.listMs, 'list runs', async () => {
+    const found = await newest(session, queryOf(filter), filter.limit ?? DEFAULT_LIMIT);
+    return pMap(found, (info) => resultOf(session, info), IN_PARALLEL);
+  });
 }
 
 async function resultOf(session: Session, info: WorkflowExecutionInfo): Promise<RunResult> {
@@ -53,7 +47,7 @@ async function resultOf(session: Session, info: WorkflowExecutionInfo): Promise<
 
 function queryOf({ siteId, appId, targets = [], serverId = [], outcome = [], since }: RunFilter): string {
   return [
-    `WorkflowType IN (${RUN_TYPES.map(quoted).join(', ')})`,
+    ofTypes(RUN_TYPES),
     ...(siteId === undefined ? [] : [`BelaySite = ${quoted(targetAttribute(siteTarget(siteId)))}`]),
     ...(appId === undefined ? [] : [`BelaySite = ${quoted(targetAttribute(appTarget(appId)))}`]),
     ...anyOf(targets.map((it) => `BelaySite = ${quoted(targetAttribute(it))}`)),

@@ -3,7 +3,7 @@ import { Client, type ConnectionLike, type WorkflowExecutionDescription } from '
 import { defineSearchAttributeKey } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { isSameVersion, parseVersion, versionText, type WorkerVersion } from '../../contract/worker-identity.ts';
-import { quoted } from '../list-filter.ts';
+import { onQueue, quoted, RUNNING } from '../list-filter.ts';
 import { toVersion, type QueueState } from '../pollers.ts';
 import type { Session } from '../session.ts';
 
@@ -22,8 +22,8 @@ export async function findUnserved(
 ): Promise<{ count: number; version: WorkerVersion } | null> {
   const served = pollers.flatMap(({ version }) => (version === null ? [] : [versionText(version)]));
   const query = [
-    `TaskQueue = ${quoted(taskQueue)}`,
-    `ExecutionStatus = 'Running'`,
+    onQueue(taskQueue),
+    RUNNING,
     `${VERSION.name} IS NOT NULL`,
     ...served.map((it) => `${VERSION.name} != ${quoted(it)}`),
   ].join(' AND ');

@@ -2,9 +2,8 @@
  * Suggests budgets from the last weeks of backups and deployments. It costs one search, one read of each operation
  * found, and one read of each server or target that has enough of them.
  */
-import { type WorkflowExecutionInfo, WorkflowFailedError, type Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
-import { ApplicationFailure } from '@temporalio/common';
 import { LRUCache } from 'lru-cache';
 import type { BackupServerInput, DeploySiteInput, OperationMemo } from '../../contract/operation.ts';
 import { backupServerId, lockIdOf } from '../../contract/ids.ts';
@@ -22,7 +21,8 @@ import {
 } from './rules.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
-import { quoted } from '../../client/list-filter.ts';
+import { firstListed, ofTypes, onQueue, quoted } from '../../client/list-filter.ts';
+import { resultLeft } from '../../client/read-workflow.ts';
 import { within } from '../../client/within.ts';
 import { withoutPutOff } from '../../client/transport/grpc-retries.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
@@ -90,15 +90,10 @@ async function listClosed(
 ): Promise<WorkflowExecutionInfo[]> {
   const which =
     subjects === undefined
-      ? [`WorkflowType IN (${OPERATION_TYPES.map(quoted).join(', ')})`, `TaskQueue = ${quoted(taskQueue)}`]
+      ? [ofTypes(OPERATION_TYPES), onQueue(taskQueue)]
       : [`WorkflowId IN (${subjects.map((it) => quoted(lockOf(it))).join(', ')})`];
   const since = new Date(Date.now() - TIMING.advice.lookBackMs).toISOString();
-  const query = [...which, CLOSED, `StartTime >= ${quoted(since)}`].join(' AND ');
-  const found: WorkflowExecutionInfo[] = [];
-  for await (const operation of client.workflow.list({ query, pageSize: limit })) {
-    if (found.push(operation) >= limit) break;
-  }
-  return found;
+  return firstListed(client, [...which, CLOSED, `StartTime >= ${quoted(since)}`].join(' AND '), limit);
 }
 
 const lockOf = (subject: AdviceSubject): string =>
@@ -145,7 +140,7 @@ function createPastReader<T>(client: Client, reduce: (result: OperationResult | 
   async function read({ workflowId, runId }: WorkflowExecutionInfo): Promise<T> {
     const before = known.get(runId);
     if (before !== undefined) return before.value;
-    const value = reduce(await resultOf(client, workflowId, runId));
+    const value = reduce(await resultLeft<OperationResult>(client.workflow.getHandle(workflowId, runId)));
     known.set(runId, { value });
     return value;
   }
@@ -157,13 +152,3 @@ function createPastReader<T>(client: Client, reduce: (result: OperationResult | 
 /** Empty for operations from before the service was recorded. */
 const serviceOfOperation = ({ memo }: WorkflowExecutionInfo): string =>
   ((memo ?? {}) as Partial<OperationMemo>).service ?? '';
-
-async function resultOf(client: Client, workflowId: string, runId: string): Promise<OperationResult | null> {
-  try {
-    return (await client.workflow.getHandle(workflowId, runId).result()) as OperationResult;
-  } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const { cause } = error;
-    return cause instanceof ApplicationFailure ? ((cause.details?.[0] ?? null) as OperationResult | null) : null;
-  }
-}

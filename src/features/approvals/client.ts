@@ -6,7 +6,7 @@ import { type ApprovalAnswer, type ApprovalQuestion, type AskingRun, type Decide
 import { ROLLOUT_TYPE, RUN_TYPES, QUERIES } from '../../contract/names.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { quoted } from '../../client/list-filter.ts';
+import { firstListed, ofTypes, onQueue, RUNNING } from '../../client/list-filter.ts';
 import { requireWorkers, NO_WORKER_REMEDY } from '../../client/workers.ts';
 import { sendDecision } from '../../client/send-decision.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
@@ -83,16 +83,11 @@ const silent = (workflowId: string): BelayError =>
 
 async function list(session: Session): Promise<AskingRun[]> {
   const { client, taskQueue } = session;
-  const query = [
-    `WorkflowType IN (${ASKING_TYPES.map(quoted).join(', ')})`,
-    `BelayPhase = 'approval'`,
-    `TaskQueue = ${quoted(taskQueue)}`,
-    `ExecutionStatus = 'Running'`,
-  ].join(' AND ');
-  const waiting: Omit<AskingRun, 'question' | 'why'>[] = [];
-  for await (const { workflowId, runId, startTime } of client.workflow.list({ query })) {
-    waiting.push({ workflowId, runId, startedAt: startTime.toISOString() });
-  }
+  const query = [ofTypes(ASKING_TYPES), `BelayPhase = 'approval'`, onQueue(taskQueue), RUNNING].join(' AND ');
+  const found = await firstListed(client, query);
+  const waiting = found.map(({ workflowId, runId, startTime }) => {
+    return { workflowId, runId, startedAt: startTime.toISOString() };
+  });
   if (waiting.length === 0) return [];
   const noWorker = await requireWorkers(session).then(() => null, messageOf);
   // A run that does not answer must neither hide the others nor vanish from the list.

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
-import { closedAtOrAfter, quoted } from '../../client/list-filter.ts';
+import { closedAtOrAfter, ofTypes, onQueue } from '../../client/list-filter.ts';
 import { linksOf } from '../../client/ui-link.ts';
 import { within } from '../../client/within.ts';
 import { closedResult, knownOf } from '../../client/runs/run-status.ts';
@@ -15,6 +15,7 @@ import type { Receipt } from '../receipts/shapes.ts';
 import { emptyResult } from '../../contract/results.ts';
 import type { BackupResult, DeploymentResult, RunMemo, RunResult } from '../../contract/run.ts';
 import { DAY_MS } from '../../contract/duration.ts';
+import { parsedJson } from '../../contract/plain-object.ts';
 import { verifyReceipt } from '../receipts/actions-verify.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 
@@ -145,7 +146,7 @@ export function createPast(session: Session): Past {
       const names = (await readdir(folder)).filter((it) => it.endsWith('.json') && !filesRead.has(it));
       for (const name of names.slice(0, FILES_AT_ONCE)) {
         filesRead.add(name);
-        const run = runOfReceipt(parsed(await readFile(join(folder, name), 'utf8').catch(() => '')));
+        const run = runOfReceipt(parsedJson(await readFile(join(folder, name), 'utf8').catch(() => '')));
         if (run !== null) add(run.result.runId ?? name, run);
       }
     },
@@ -155,11 +156,7 @@ export function createPast(session: Session): Past {
 const endOf = ({ result }: Pick<PastRun, 'result'>): string => result.endedAt ?? '';
 
 async function listClosed({ client, taskQueue }: Session, since: string): Promise<WorkflowExecutionInfo[]> {
-  const query = [
-    `WorkflowType IN (${RUN_TYPES.map(quoted).join(', ')})`,
-    `TaskQueue = ${quoted(taskQueue)}`,
-    closedAtOrAfter(since),
-  ].join(' AND ');
+  const query = [ofTypes(RUN_TYPES), onQueue(taskQueue), closedAtOrAfter(since)].join(' AND ');
   const found: WorkflowExecutionInfo[] = [];
   for await (const info of client.workflow.list({ query, pageSize: 1_000 })) {
     if (info.status.name !== 'CONTINUED_AS_NEW' && found.push(info) >= MOST_LISTED) break;
@@ -219,14 +216,6 @@ const isWhole = ({ backup, deployments }: RunResult): boolean => deployments.len
 
 const durationMs = (from: string | null, to: string): number | null =>
   from === null || to === '' ? null : Math.max(0, Date.parse(to) - Date.parse(from));
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
 
 /** @returns null if the document is not the receipt of a run, or if it was changed */
 function runOfReceipt(document: unknown): PastRun | null {

@@ -9,7 +9,7 @@ import type { CheckReport } from '../../cli/doctor-check.ts';
 import { OPERATION_TYPES, RUN_TYPES } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { isFromRestore } from '../../contract/service-identity.ts';
-import { newest, quoted } from '../../client/list-filter.ts';
+import { newest, ofTypes, RUNNING } from '../../client/list-filter.ts';
 import { decoded } from '../../client/decode-payloads.ts';
 import { closedResult, knownOf } from '../../client/runs/run-status.ts';
 
@@ -92,8 +92,6 @@ const warning = (name: string, message: string, remedy: string): CheckReport => 
 const MAX_RUNS = 1_000;
 const POSTS = ['createBackup', 'triggerDeployment'];
 
-const ofTypes = (types: readonly string[]) => `WorkflowType IN (${types.map(quoted).join(', ')})`;
-
 /** The newest first. */
 async function listEndedByRestore(session: Session): Promise<RunResult[]> {
   const failed = await newest(session, `${ofTypes(RUN_TYPES)} AND ExecutionStatus = 'Failed'`, MAX_RUNS);
@@ -114,7 +112,7 @@ interface LeftInFlight {
 }
 
 async function listInFlight(session: Session): Promise<LeftInFlight[]> {
-  const query = `${ofTypes([...RUN_TYPES, ...OPERATION_TYPES])} AND ExecutionStatus = 'Running'`;
+  const query = `${ofTypes([...RUN_TYPES, ...OPERATION_TYPES])} AND ${RUNNING}`;
   return pMap(
     await newest(session, query, MAX_RUNS),
     async ({ workflowId, runId, type, raw }) => {

@@ -25,7 +25,7 @@ import { permissionProblem, readKeyFile } from '../../encryption/key-ring.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { QUERIES, ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
 import { ASKS_AGAIN } from '../../client/ask-again.ts';
-import { quoted } from '../../client/list-filter.ts';
+import { firstListed, ofTypes, onQueue, RUNNING } from '../../client/list-filter.ts';
 import type { Session } from '../../client/session.ts';
 import { codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
 
@@ -158,15 +158,8 @@ async function findSilentRun(
   { namespace, taskQueue }: Pick<Session, 'namespace' | 'taskQueue'>,
 ): Promise<string | null> {
   const client = new Client({ connection, namespace, interceptors: ASKS_AGAIN });
-  const query = [
-    `WorkflowType IN (${[...RUN_TYPES, ROLLOUT_TYPE].map(quoted).join(', ')})`,
-    `TaskQueue = ${quoted(taskQueue)}`,
-    `ExecutionStatus = 'Running'`,
-  ].join(' AND ');
-  const asked: { workflowId: string; runId: string }[] = [];
-  for await (const run of client.workflow.list({ query, pageSize: MOST_ASKED })) {
-    if (asked.push(run) >= MOST_ASKED) break;
-  }
+  const query = [ofTypes([...RUN_TYPES, ROLLOUT_TYPE]), onQueue(taskQueue), RUNNING].join(' AND ');
+  const asked = await firstListed(client, query, MOST_ASKED);
   const answered = await Promise.all(
     asked.map(({ workflowId, runId }) =>
       client

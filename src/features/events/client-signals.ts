@@ -5,7 +5,7 @@ import type { Hint } from '../../contract/polling.ts';
 import type { WakeInput } from './shapes.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import { quoted } from '../../client/list-filter.ts';
+import { firstListed, ofType, quoted, RUNNING } from '../../client/list-filter.ts';
 import { acceptsSignals, createThrottledSignal, type SignalClock, isOfService } from '../../client/lookups/signals.ts';
 import type { ServerHold, HoldInput, RolloutMemo } from '../rollouts/shapes.ts';
 
@@ -42,28 +42,22 @@ const pollsItself = ({ raw }: WorkflowExecutionDescription): boolean =>
 async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | 'siteId'>): Promise<string[]> {
   const prefixes = waitingRunPrefixes(named).map((prefix) => `WorkflowId STARTS_WITH ${quoted(prefix)}`);
   if (prefixes.length === 0) return [];
-  const ids: string[] = [];
-  const query = `ExecutionStatus = 'Running' AND (${prefixes.join(' OR ')})`;
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: MAX_RUNS })) {
-    if (ids.push(workflowId) >= MAX_RUNS) break;
-  }
-  return ids;
+  const found = await firstListed(client, `${RUNNING} AND (${prefixes.join(' OR ')})`, MAX_RUNS);
+  return found.map(({ workflowId }) => workflowId);
 }
 
 /** Create one per worker, because it limits the rate of signals. */
 export function createHoldServer(client: Client, clock?: SignalClock): (input: HoldInput) => Promise<string[]> {
   const signal = createThrottledSignal<ServerHold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, undefined, clock);
   return async ({ hold, excludeWorkflowIds }) => {
-    const ids: string[] = [];
-    const query = `WorkflowType = '${ROLLOUT_TYPE}' AND ExecutionStatus = 'Running'`;
-    for await (const rollout of client.workflow.list({ query })) {
-      const { workflowId, memo } = rollout;
-      const { servers } = (memo ?? {}) as Partial<RolloutMemo>;
+    const rollouts = await firstListed(client, `${ofType(ROLLOUT_TYPE)} AND ${RUNNING}`);
+    const concerned = rollouts.filter((rollout) => {
+      const { servers } = (rollout.memo ?? {}) as Partial<RolloutMemo>;
       // A rollout that was started from the UI has no list of servers.
       const mayHaveIt = servers?.includes(hold.serverId) ?? true;
-      if (mayHaveIt && isOfService(rollout, hold.services) && !excludeWorkflowIds.includes(workflowId))
-        ids.push(workflowId);
-    }
+      return mayHaveIt && isOfService(rollout, hold.services) && !excludeWorkflowIds.includes(rollout.workflowId);
+    });
+    const ids = concerned.map(({ workflowId }) => workflowId);
     const signalled = await Promise.all(ids.map((id) => signal(id, hold)));
     return ids.filter((_, index) => signalled[index]);
   };

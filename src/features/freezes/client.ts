@@ -1,10 +1,5 @@
 /** Sets, ends and lists ad-hoc freezes. Only setting a freeze needs a worker. */
-import {
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowHandle,
-  type Client,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowHandle, type Client } from '@temporalio/client';
 import pMap from 'p-map';
 import { freezeId } from '../../contract/ids.ts';
 import { CONFIRM_UPDATE, FREEZE_TYPE, SIGNALS } from '../../contract/names.ts';
@@ -14,10 +9,11 @@ import { TIMING } from '../../contract/timing.ts';
 import { scopeText, blocksText } from './text.ts';
 import { plainText, codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { extendFreeze, planFreeze, problemOfText, type NewFreeze } from './request.ts';
-import { quoted } from '../../client/list-filter.ts';
+import { firstListed, ofType, RUNNING } from '../../client/list-filter.ts';
 import { requireWorkers } from '../../client/workers.ts';
 import { serverTimeMs } from '../../client/server-time.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
+import { unlessMissing } from '../../client/read-workflow.ts';
 import { within } from '../../client/within.ts';
 import { isAttributeError } from '../../client/transport/grpc-errors.ts';
 import { acceptsSignals } from '../../client/lookups/signals.ts';
@@ -140,12 +136,8 @@ async function thaw(session: Session, scope: FreezeScope, why: { reason: string;
 }
 
 async function list({ client }: Session): Promise<RunningFreeze[]> {
-  const query = `WorkflowType = ${quoted(FREEZE_TYPE)} AND ExecutionStatus = 'Running'`;
-  const found: RunningFreeze[] = [];
-  for await (const { workflowId, memo } of client.workflow.list({ query })) {
-    found.push({ workflowId, freeze: freezeIn(memo) });
-  }
-  return found;
+  const found = await firstListed(client, `${ofType(FREEZE_TYPE)} AND ${RUNNING}`);
+  return found.map(({ workflowId, memo }) => ({ workflowId, freeze: freezeIn(memo) }));
 }
 
 /*
@@ -154,7 +146,7 @@ async function list({ client }: Session): Promise<RunningFreeze[]> {
 
 const MAX_WOKEN = 1_000;
 /** A rollout has the phase `paused` while it waits for a freeze. */
-const WAITING = `(BelayPhase = 'frozen' OR BelayPhase = 'paused') AND ExecutionStatus = 'Running'`;
+const WAITING = `(BelayPhase = 'frozen' OR BelayPhase = 'paused') AND ${RUNNING}`;
 
 /** @returns the workflow ids that received the signal */
 export async function wakeFrozen(client: Client): Promise<string[]> {
@@ -170,17 +162,14 @@ async function wake({ workflow }: Client, workflowId: string): Promise<boolean> 
   return true;
 }
 
-async function waitingIds({ workflow }: Client): Promise<string[]> {
-  const ids: string[] = [];
+async function waitingIds(client: Client): Promise<string[]> {
   try {
-    for await (const { workflowId } of workflow.list({ query: WAITING, pageSize: MAX_WOKEN })) {
-      if (ids.push(workflowId) >= MAX_WOKEN) break;
-    }
+    return (await firstListed(client, WAITING, MAX_WOKEN)).map(({ workflowId }) => workflowId);
   } catch (error) {
     // Without the search attributes, no search can find them.
-    if (!isAttributeError(error)) throw error;
+    if (isAttributeError(error)) return [];
+    throw error;
   }
-  return ids;
 }
 
 /* Finds ad-hoc freezes by id, which is consistent at once. A search would lag. */
@@ -195,13 +184,8 @@ export async function findFreezes(client: Client, workflowIds: readonly string[]
  * @returns null if the freeze is not running. @throws if Temporal does not answer, or if its memo cannot be decrypted
  */
 async function findFreeze({ workflow }: Client, workflowId: string): Promise<RunningFreeze | null> {
-  try {
-    const { status, memo } = await workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' ? { workflowId, freeze: freezeIn(memo) } : null;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  }
+  const described = await unlessMissing(workflow.getHandle(workflowId).describe());
+  return described?.status.name === 'RUNNING' ? { workflowId, freeze: freezeIn(described.memo) } : null;
 }
 
 /** A freeze that was started from the UI may have another memo, or none. */

@@ -9,7 +9,7 @@ import { withLink } from '../../client/ui-link.ts';
 import { createRollout, knownRollout, type RolloutStatus } from '../rollouts/client-handle.ts';
 import { createRun } from '../../client/runs/run-handle.ts';
 import { knownOf, type RunStatus } from '../../client/runs/run-status.ts';
-import { quoted } from '../../client/list-filter.ts';
+import { firstListed, ofTypes, onQueue, RUNNING } from '../../client/list-filter.ts';
 
 export interface Overview {
   /** Entries that need attention come first, then rollouts, then runs. Within each group, the newest comes first. */
@@ -136,16 +136,9 @@ interface Listed {
 }
 
 async function listOpen({ client, taskQueue }: Session): Promise<Listed> {
-  const query = [
-    `WorkflowType IN (${[...RUN_TYPES, ROLLOUT_TYPE].map(quoted).join(', ')})`,
-    `TaskQueue = ${quoted(taskQueue)}`,
-    `ExecutionStatus = 'Running'`,
-  ].join(' AND ');
-  const open: WorkflowExecutionInfo[] = [];
-  for await (const info of client.workflow.list({ query, pageSize: MOST_LISTED })) {
-    if (open.push(info) >= MOST_LISTED) return { open, complete: false };
-  }
-  return { open, complete: true };
+  const query = [ofTypes([...RUN_TYPES, ROLLOUT_TYPE]), onQueue(taskQueue), RUNNING].join(' AND ');
+  const open = await firstListed(client, query, MOST_LISTED);
+  return { open, complete: open.length < MOST_LISTED };
 }
 
 /* What an overview knows of a run or rollout in flight, and how long that stays true. Pure. */

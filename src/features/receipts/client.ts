@@ -7,7 +7,7 @@ import { ROLLOUT_TYPE, RUN_TYPES, APPROVAL_UPDATES } from '../../contract/names.
 import type { Receipt } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { closedAtOrAfter, quoted } from '../../client/list-filter.ts';
+import { closedAtOrAfter, ofTypes, onQueue } from '../../client/list-filter.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 import { within } from '../../client/within.ts';
@@ -42,11 +42,7 @@ export function createReceipts(session: Session): Receipts {
         return rolloutReceipt(session, described, (ofRun) => hashOfRun(session, ofRun));
       }),
     async *closedSince(since) {
-      const query = [
-        `WorkflowType IN (${TYPES.map(quoted).join(', ')})`,
-        `TaskQueue = ${quoted(taskQueue)}`,
-        closedAtOrAfter(since),
-      ].join(' AND ');
+      const query = [ofTypes(TYPES), onQueue(taskQueue), closedAtOrAfter(since)].join(' AND ');
       try {
         for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId };
       } catch (error) {

@@ -1,8 +1,9 @@
 /** Finds how a run ended that may have reported nothing. A run that was terminated leaves no result. */
-import { ApplicationFailure, WorkflowFailedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { RunEnd, RunRef } from './shapes.ts';
 import { ENDED_FROM_OUTSIDE, statesOf } from './rules.ts';
 import type { RunResult } from '../../contract/run.ts';
+import { resultLeft } from '../../client/read-workflow.ts';
 
 const OUTSIDE: RunEnd = { run: ENDED_FROM_OUTSIDE, parts: {} };
 
@@ -15,22 +16,10 @@ export async function endOfRun({ workflow }: Client, { workflowId, firstRunId }:
     const { status, runId } = isSame ? latest : await workflow.getHandle(workflowId, firstRunId).describe();
     if (status.name === 'RUNNING') return null;
     if (status.name !== 'COMPLETED' && status.name !== 'FAILED') return OUTSIDE;
-    const result = await resultOf(workflow.getHandle(workflowId, runId).result());
+    const result = await resultLeft<RunResult>(workflow.getHandle(workflowId, runId));
     return result === null ? OUTSIDE : statesOf(result);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return OUTSIDE;
     throw error;
-  }
-}
-
-/** @returns null if the run left no result */
-async function resultOf(ended: Promise<unknown>): Promise<RunResult | null> {
-  try {
-    return (await ended) as RunResult;
-  } catch (error) {
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const { cause } = error;
-    const details: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : null;
-    return typeof details === 'object' ? (details as RunResult | null) : null;
   }
 }

@@ -8,7 +8,7 @@ import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/s
 import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { within } from '../../client/within.ts';
-import { newest, quoted } from '../../client/list-filter.ts';
+import { newest, ofType, quoted } from '../../client/list-filter.ts';
 import { traceStart, underKey } from '../../client/start.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
 import { createRollout, type Rollout, lookUpServerRun, describeRollout, rolloutStatus } from './client-handle.ts';
@@ -147,8 +147,8 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
 async function listRollouts(session: Session, filter: RolloutFilter): Promise<RolloutResult[]> {
   refuseUnknown('rollouts.list', filter, ROLLOUT_FILTER);
   const { since, limit = DEFAULT_LIMIT } = filter;
-  const ofType = `WorkflowType = ${quoted(ROLLOUT_TYPE)}`;
-  const query = since === undefined ? ofType : `${ofType} AND StartTime >= ${quoted(since)}`;
+  const all = ofType(ROLLOUT_TYPE);
+  const query = since === undefined ? all : `${all} AND StartTime >= ${quoted(since)}`;
   return pMap(
     await newest(session, query, limit),
     async ({ workflowId, runId }) => {

@@ -1,8 +1,6 @@
 /** Reads the state of the schedules at Temporal, and of the runs that they started last. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  WorkflowFailedError,
-  WorkflowNotFoundError,
   type ScheduleDescription,
   type ScheduleSummary,
   type CalendarSpec,
@@ -12,7 +10,6 @@ import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
 import pMap from 'p-map';
 import { TIMING } from '../../contract/timing.ts';
 import { SCHEDULE_PREFIX, scheduledId } from '../../contract/ids.ts';
@@ -23,6 +20,7 @@ import { isUnanswered, codeOf, GRPC, grpcCause } from '../../client/transport/gr
 import { DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
 import { scheduledStaticDetails } from '../../request/other-details.ts';
 import { BelayError } from '../../contract/errors.ts';
+import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 
 const LAST_SHOWN = 3;
@@ -130,16 +128,12 @@ async function firingOf(
 ): Promise<Firing> {
   const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
   const unknown = { firedAt, workflowId: null, outcome: null, forgotten: false, alreadyStarted: false, frozen: null };
-  try {
+  const read = async (): Promise<Firing> => {
     const { status, raw } = await handle.describe();
     if (status.name === 'RUNNING') return { ...unknown, workflowId: raw.pendingChildren?.[0]?.workflowId ?? null };
-    return { ...unknown, ...((await handle.result()) as ScheduledResult) };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return { ...unknown, forgotten: true };
-    if (!(error instanceof WorkflowFailedError)) throw error;
-    const details = error.cause instanceof ApplicationFailure ? error.cause.details?.[0] : undefined;
-    return { ...unknown, outcome: 'unknown', ...((details ?? {}) as Partial<ScheduledResult>) };
-  }
+    return { ...unknown, outcome: 'unknown', ...(await resultLeft<Partial<ScheduledResult>>(handle)) };
+  };
+  return (await unlessMissing(read())) ?? { ...unknown, forgotten: true };
 }
 
 type Action = Extract<ScheduleOptions['action'], { type: 'startWorkflow' }>;

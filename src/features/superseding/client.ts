@@ -11,7 +11,7 @@ import type { RunMemo } from '../../contract/run.ts';
 import type { NewerRun } from './shapes.ts';
 import { targetsOf } from '../../contract/target.ts';
 import { covers } from './rules.ts';
-import { quoted } from '../../client/list-filter.ts';
+import { quoted, RUNNING } from '../../client/list-filter.ts';
 import { IN_PARALLEL } from '../../client/session.ts';
 import { isSignalLimitError } from '../../client/transport/grpc-errors.ts';
 
@@ -24,7 +24,7 @@ export async function signalRunsBefore(client: Client, newer: NewerRun): Promise
   const found: WorkflowExecutionInfo[] = [];
   for (let first = 0; first < prefixes.length; first += PREFIXES_AT_ONCE) {
     const some = prefixes.slice(first, first + PREFIXES_AT_ONCE);
-    const query = `ExecutionStatus = 'Running' AND (${some.map((it) => `WorkflowId STARTS_WITH ${quoted(it)}`).join(' OR ')})`;
+    const query = `${RUNNING} AND (${some.map((it) => `WorkflowId STARTS_WITH ${quoted(it)}`).join(' OR ')})`;
     for await (const run of client.workflow.list({ query, pageSize: MAX_RUNS })) {
       if (isCovered(run, newer)) found.push(run);
       if (found.length >= MAX_RUNS) break;
