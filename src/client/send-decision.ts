@@ -1,5 +1,5 @@
 /** Sends a person's decision about a run or rollout, and waits until a worker has taken it. */
-import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import { WorkflowUpdateFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
 import { BelayError } from '../contract/errors.ts';
 import { soon } from './await-result.ts';
 import { isOutOfTime } from './transport/grpc-errors.ts';
@@ -11,18 +11,19 @@ export interface SentDecision {
   name: string;
   handle: WorkflowHandle;
   payload: object;
-  /** @throws BelayError if there is nothing to decide */
-  check: () => Promise<void>;
+  /** @throws BelayError `NotFound` if there is nothing to decide */
+  describe: (handle: WorkflowHandle) => Promise<WorkflowExecutionDescription>;
   /** The command that shows whether a worker took the decision later. */
   lookAgain: string;
 }
 
 /** @throws BelayError `Usage` if the decision is refused, `NoWorker` if no worker took it */
 export function sendDecision(session: Session, decision: SentDecision): Promise<void> {
-  const { name, handle, payload, check, lookAgain } = decision;
+  const { name, handle, payload, describe, lookAgain } = decision;
   const what = `${name} ${handle.workflowId}`;
   return soon(session, what, async () => {
-    await check();
+    const { status } = await describe(handle);
+    if (status.name !== 'RUNNING') throw new BelayError('Usage', `cannot ${what}: it has ended`);
     await requireWorkers(session);
     await handle.executeUpdate(name, { args: [payload] }).catch((error: unknown) => {
       throw decisionError(what, lookAgain, error);

@@ -28,16 +28,8 @@ export interface Approvals {
 
 export function createApprovals(session: Session): Approvals {
   const handleOf = (workflowId: string) => session.client.workflow.getHandle(workflowId);
-  const decide = (name: Decided) => (workflowId: string, payload: ApprovalAnswer) => {
-    const handle = handleOf(workflowId);
-    return sendDecision(session, {
-      ...{ name, handle, payload, lookAgain: 'belay approvals' },
-      async check() {
-        if ((await describe(handle)).status.name !== 'RUNNING')
-          throw new BelayError('Usage', `cannot ${name} ${workflowId}: it has ended`);
-      },
-    });
-  };
+  const decide = (name: Decided) => (workflowId: string, payload: ApprovalAnswer) =>
+    sendDecision(session, { name, handle: handleOf(workflowId), payload, describe, lookAgain: 'belay approvals' });
   return {
     list: () => within(session, TIMING.client.listMs, 'list approvals', () => list(session)),
     question: (workflowId) =>

@@ -60,13 +60,7 @@ export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' 
   const { workflowId, runId } = ids;
   const handle = session.client.workflow.getHandle(workflowId, runId ?? undefined);
   const decide = (name: 'pause' | 'resume' | 'abort') => (payload: DecisionInput) =>
-    sendDecision(session, {
-      ...{ name, handle, payload, lookAgain: 'belay rollout status' },
-      async check() {
-        const { status } = await describeRollout(handle);
-        if (status.name !== 'RUNNING') throw new BelayError('Usage', `cannot ${name} ${workflowId}: it has ended`);
-      },
-    });
+    sendDecision(session, { name, handle, payload, describe: describeRollout, lookAgain: 'belay rollout status' });
   return {
     ...ids,
     links: linksOf(session, ids),
