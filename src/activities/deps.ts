@@ -1,7 +1,6 @@
 /** Everything that activities need from outside. The worker passes it in. */
 import type { LookupsAndSignals } from '../client/lookups/index.ts';
-import type { NotifyInput } from '../features/notifications/shapes.ts';
-import type { ReportAnswer, ReportMessage } from '../features/reports/shapes.ts';
+import type { Notifier } from '../features/notifications/worker.ts';
 import type { WorkerInfo } from '../contract/activities.ts';
 import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './post-trigger.ts';
@@ -12,13 +11,7 @@ import type { Policy } from '../config/policy.ts';
 import type { GetPage } from '../features/gates/worker-measure.ts';
 import type { ReadSite } from '../site-check/index.ts';
 
-export interface Deliveries {
-  /** @returns false if this worker does not have the channel. @throws Error whose message contains no address */
-  sendNotification: (input: NotifyInput) => Promise<boolean>;
-  /** @returns false if this worker does not have the heartbeat. @throws Error whose message contains no address */
-  callHeartbeat: (name: string) => Promise<boolean>;
-  sendReport: (message: ReportMessage) => Promise<ReportAnswer>;
-}
+export type Deliveries = Omit<Notifier, 'settings'>;
 
 interface Admission {
   /** @returns false if a run that begins has to wait for admission */

@@ -8,18 +8,11 @@ import { validateId } from '../request/validate-id.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { textIn, type JsonObject } from './parse-body.ts';
 import { redactedText } from './redact.ts';
-import { EVENT_KIND_TABLE, type LikelyWords } from '../features/events/config.ts';
+import { EVENT_KIND_TABLE, type LikelyWords, type SourceConfig } from '../features/events/config.ts';
 import { normalizeStatus } from '../rules/status-words.ts';
 
 /** Paths such as `data.server.id` and `items[0].id`; write a dot in a key as `\.`. */
-export interface Fields {
-  id?: string | undefined;
-  kind?: string | undefined;
-  server?: string | undefined;
-  site?: string | undefined;
-  backup?: string | undefined;
-  time?: string | undefined;
-}
+export type Fields = NonNullable<SourceConfig['fields']>;
 
 const WRAPPERS = ['', 'data.', 'payload.', 'event.', 'resource.', 'data.object.', 'data.attributes.'];
 const inside = (...names: string[]) => WRAPPERS.flatMap((wrapper) => names.map((name) => wrapper + name));

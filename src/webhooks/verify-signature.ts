@@ -1,6 +1,7 @@
 /** Verifies that the sender of a delivery has the source's secret, in constant time. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { TIMING } from '../contract/timing.ts';
+import type { SourceConfig } from '../features/events/config.ts';
 
 /** Why verification failed. It is counted, but never sent to the sender. */
 export type VerificationFailure = 'no_signature' | 'bad_signature' | 'bad_time';
@@ -32,11 +33,7 @@ export const verifyStandard: Verifier = (secrets, headers, body) => {
 
 const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
-export interface HmacOptions {
-  header: string;
-  prefix?: string | undefined;
-  encoding?: 'hex' | 'base64' | undefined;
-}
+export type HmacOptions = Pick<Extract<SourceConfig, { verify: 'hmac-sha256' }>, 'header' | 'prefix' | 'encoding'>;
 
 const FORM = { hex: /^[\da-f]{64}$/i, base64: /^[\w+/-]{43}=?$/ };
 

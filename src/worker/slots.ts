@@ -1,6 +1,7 @@
 /** Slots of the SDK under our own conditions. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admission } from './admission.ts';
 import type {
   CustomSlotSupplier,
   SlotInfo,
@@ -77,11 +78,7 @@ export function activitySlots(count: number, rest: PollingRest): CustomSlotSuppl
 
 /* One slot, which is free whenever a run may begin. So the worker asks Temporal for the next run only then. */
 
-interface Places {
-  hasPlace: () => boolean;
-  takePlace: () => boolean;
-  waitMs: () => number;
-}
+type Places = Pick<Admission, 'hasPlace' | 'takePlace' | 'waitMs'>;
 
 export function admissionSlots(admission: Places, rest: PollingRest): CustomSlotSupplier<ActivitySlotInfo> {
   let isFree = true;

@@ -84,10 +84,7 @@ const FLEET_READ_MS = 500;
 async function atService(targets: Target[], { fleet, json, ...options }: TopOptions): Promise<number> {
   const usualMs = fleet === undefined ? TOP_INTERVAL_MS : Math.max(TOP_INTERVAL_MS, targets.length * FLEET_READ_MS);
   const { interval = usualMs } = options;
-  const [{ configuredReader }, { showTargets, targetsDocument, targetsTable }] = await Promise.all([
-    import('../../cli/target-reader.ts'),
-    import('./actions.ts'),
-  ]);
+  const { configuredReader } = await import('../../cli/target-reader.ts');
   const reader = await configuredReader(targets);
   const terminal = json === true ? null : ownTerminal();
   if (terminal !== null) return showTargets(reader, targets, interval, terminal);
