@@ -237,9 +237,10 @@ async function main(args: string[]): Promise<number> {
   const sample = setInterval(() => (memoryMb = Math.max(memoryMb, used()?.memoryMb ?? 0)), SAMPLE_MS);
   const report = (result: Result) => {
     const { name, passed, tookMs, cpuMs } = result;
-    const cpu = cpuMs === null ? '' : `${seconds(cpuMs)} of CPU`.padStart(14);
+    const cpu = (cpuMs === null ? '' : `${seconds(cpuMs)} of CPU`).padStart(14);
+    const failed = result.failures.length === 0 ? '' : `   ${result.failures.length} failed: see the end`;
     const count = `${String(passed.length).padStart(5)} ${passed.length === 1 ? 'test ' : 'tests'}`;
-    say(`${name.padEnd(32)}${count}${seconds(tookMs).padStart(7)}${cpu}`);
+    say(`${name.padEnd(32)}${count}${seconds(tookMs).padStart(7)}${cpu}${failed}`.trimEnd());
     failures.push(...result.failures);
     omitted.push(...result.omitted);
     return result;
