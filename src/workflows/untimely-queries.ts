@@ -8,20 +8,30 @@ import type { WorkflowInterceptors } from '@temporalio/workflow';
 import { UNTIMELY_QUERY } from '../contract/names.ts';
 
 export const interceptors = (): WorkflowInterceptors => {
-  let before = { events: Infinity, at: '' };
+  let task = { events: 0, at: '' };
   return {
     internals: [
       {
         activate(input, next) {
-          const { historyLength, timestamp, isReplaying } = input.activation;
-          const now = { events: Number(historyLength), at: `${String(timestamp?.seconds)}.${timestamp?.nanos}` };
-          // Each task starts later than the one before, by nanoseconds at least.
-          if (isReplaying !== true && now.events > before.events && now.at === before.at)
-            throw new Error(UNTIMELY_QUERY);
-          before = now;
+          const { historyLength, historySizeBytes, timestamp, isReplaying } = input.activation;
+          // Each task starts later than the one before, by nanoseconds at least, and with a longer history. The time stays
+          // if a clock of Temporal goes back, and the size is 0 on old servers.
+          const at = [timestamp?.seconds, timestamp?.nanos, historySizeBytes].map(String).join(' ');
+          const events = Number(historyLength);
+          if (at !== task.at) task = { events, at };
+          else if (isReplaying !== true && events > task.events) throw new Error(UNTIMELY_QUERY);
           next(input);
+        },
+        concludeActivation(input, next) {
+          // Temporal drops a task that only refuses updates: its two events never were, and other ones take their ids.
+          const refusals = input.commands.filter(({ updateResponse }) => updateResponse?.rejected);
+          if (refusals.length > 0 && refusals.length === input.commands.length) task.events -= DROPPED_EVENTS;
+          return next(input);
         },
       },
     ],
   };
 };
+
+/** That the task was scheduled, and that it started. */
+const DROPPED_EVENTS = 2;

@@ -23,6 +23,8 @@ interface Activation {
   startedId: number;
   /** More, if a query brought events of which no task has begun. */
   historyLength?: number;
+  /** What the server told at the start of the task. */
+  historySizeBytes?: number;
   isReplaying: boolean;
   jobs: Job[];
   /** The changes of the SDK's own behaviour that history has. */
@@ -106,11 +108,11 @@ const NO_SOURCE_MAP = { version: 3, sources: [], names: [], mappings: '', file: 
 
 function codeOf(workflow: VmWorkflow, { runId }: ExecutionFacts, active: { count: number }): WorkflowCode {
   return {
-    async activate({ atMs, startedId, historyLength = startedId, isReplaying, jobs, flags }) {
+    async activate({ atMs, startedId, historyLength = startedId, historySizeBytes = 0, isReplaying, jobs, flags }) {
       active.count += 1;
-      const activation = { runId, historyLength, isReplaying, jobs, timestamp: startOf(atMs, startedId) };
+      const at = { historyLength, historySizeBytes: longOf(historySizeBytes), timestamp: startOf(atMs, startedId) };
       const completion = await workflow
-        .activate({ ...activation, availableInternalFlags: [...flags] })
+        .activate({ runId, ...at, isReplaying, jobs, availableInternalFlags: [...flags] })
         .finally(() => (active.count -= 1));
       const { failed, successful } = completion;
       if (failed) throw new Error(`workflow task failed: ${failed.failure?.message ?? ''}`);
@@ -119,6 +121,13 @@ function codeOf(workflow: VmWorkflow, { runId }: ExecutionFacts, active: { count
     dispose: () => workflow.dispose(),
   };
 }
+
+/** As protobuf has 64 bits. */
+const longOf = (value: number) => ({
+  ...{ low: value, high: 0, unsigned: true },
+  toNumber: () => value,
+  toString: () => String(value),
+});
 
 function creation({ workflowId, runId, firstRunId, type, startedMs, taskTimeoutMs, parent }: ExecutionFacts) {
   const startTime = new Date(startedMs);

@@ -4,7 +4,7 @@ import { bundleFromSource } from '../../../../src/worker/bundle/bundle-from-sour
 import { UNTIMELY_QUERY } from '../../../../src/contract/names.ts';
 import { readHistories } from '../../../histories/kept.ts';
 import { importHistory } from '../../core/import-history.ts';
-import { jobOf } from '../../core/jobs.ts';
+import { jobOf, updateJob } from '../../core/jobs.ts';
 import { openSandboxes, type Job, type Sandboxes } from '../../core/sdk.ts';
 import { stepsOf } from '../../core/steps.ts';
 
@@ -40,4 +40,24 @@ test('a task that begins in the same millisecond as the one before goes on, and 
     await code.activate({ ...task, ...it });
     await code.dispose();
   }
+});
+
+test('a task goes on that begins by a clock which went back since the task before', async () => {
+  const { code, task } = await began();
+  // Core keeps the later time, but tells the size of the history at the start of each task.
+  await code.activate({ ...task, historyLength: task.startedId + 4, historySizeBytes: 1_000 });
+  await code.dispose();
+});
+
+test('a query that brings an event after a task that only refused an update, and so left no events, fails', async () => {
+  const { code, task } = await began();
+  const refused = { ...task, startedId: task.startedId + 6 };
+  const update = updateJob({ updateId: 'none', name: 'approve', input: [] }, true);
+  const { commands } = await code.activate({ ...refused, jobs: [update] });
+  assert.ok(commands.every(({ updateResponse }) => updateResponse?.rejected));
+  const query = { queryId: 'q', queryType: 'progress', arguments: [], headers: {} };
+  await code.activate({ ...refused, isReplaying: true, jobs: [{ variant: 'queryWorkflow', queryWorkflow: query }] });
+  // The signal and its scheduled task have the ids of the events that the server dropped.
+  await assert.rejects(code.activate(refused), new RegExp(UNTIMELY_QUERY));
+  await code.dispose();
 });
