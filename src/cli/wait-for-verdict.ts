@@ -84,7 +84,7 @@ function noteIfJoined({ attached, endedAt }: Pick<RunResult, 'attached' | 'ended
 
 type AnyResult = Pick<RunResult, 'workflowId' | 'outcome' | 'error' | 'attached' | 'endedAt'>;
 
-interface Startable<R, S> {
+interface Starts<R, S> {
   start: () => Promise<S>;
   viewOf: (started: S) => View<R>;
   /** Prints what is known at the start. */
@@ -93,7 +93,7 @@ interface Startable<R, S> {
 
 /** Starts it, and waits for its verdict unless it is detached. @returns the exit code */
 export async function startAndPrint<R extends AnyResult, S extends Waited<R> & { status(): Promise<{ result: R }> }>(
-  { start, viewOf, print }: Startable<R, S>,
+  { start, viewOf, print }: Starts<R, S>,
   options: WaitingOptions & { detach?: boolean },
 ): Promise<number> {
   const stopping = captureSignals(options);

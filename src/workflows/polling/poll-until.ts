@@ -104,8 +104,8 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     const reason = after.end ?? parking.current?.reason ?? null;
     if (read.ok || reason === null) continue;
     const parks = options.parks !== false && (parking.current !== null || serviceState(read) === 'down');
-    const unparked = parks ? parking.park(reason, nowMs, state.notBeforeMs) : reason;
-    if (unparked !== null) return { kind: 'given_up', reason: unparked };
+    const refused = parks ? parking.park(reason, nowMs, state.notBeforeMs) : reason;
+    if (refused !== null) return { kind: 'given_up', reason: refused };
   }
 }
 
