@@ -5,7 +5,7 @@
 set -eu
 
 # Reads belay.yaml in a container of its own. A mistake ends the script here, while all workers run.
-docker compose "$@" run --rm --no-deps --no-TTY worker node dist/cli.js schedule apply --dry-run
+docker compose "$@" run --rm --no-deps --no-TTY worker schedule apply --dry-run
 
 for worker in $(docker compose "$@" ps --all --quiet worker); do
   # It gets the time of `stop_grace_period`.

@@ -143,8 +143,13 @@ test('the image runs each command of the command line, the worker by default, an
     read('deploy/kubernetes/webhooks.yaml')
       .match(/^ +args: \[.+/gm)
       ?.map((line) => line.trim().slice(6)) ?? [];
-  assert.ok(given.length >= 2 && pods.length === 1);
-  for (const [name] of [JSON.parse(standard) as string[], ...given, ...pods.map((text) => parse(text) as string[])])
+  const runs = [...read('deploy/replace-workers.sh').matchAll(/ run (?:--\S+ )*worker (.+)$/gm)];
+  assert.ok(given.length >= 2 && pods.length === 1 && runs.length === 1);
+  const scripted = runs.map(([, line = '']) => line.split(' '));
+  for (const [name] of [
+    ...[JSON.parse(standard) as string[], ...given, ...scripted],
+    ...pods.map((text) => parse(text) as string[]),
+  ])
     assert.ok(names.includes(name!), name);
 });
 
