@@ -5,7 +5,7 @@
  */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,8 +19,11 @@ const run = promisify(execFile);
 export const HOST = '10.0.2.2';
 const NAME_SERVER = '10.0.2.3';
 
-const PROGRAMS = ['dockerd', 'docker', 'slirp4netns', 'debootstrap', 'iptables', 'ip', 'nsenter', 'setpriv', 'unshare'];
-const PACKAGES = 'docker.io, debootstrap, iptables, iproute2, slirp4netns and util-linux';
+const PROGRAMS = [
+  ...['dockerd', 'docker', 'slirp4netns', 'debootstrap', 'iptables', 'ip', 'nsenter', 'setpriv', 'unshare'],
+  ...['curl', 'go'],
+];
+const PACKAGES = 'docker.io, debootstrap, iptables, iproute2, slirp4netns, util-linux and curl, and Go';
 const CONTROL_GROUP = 'belay-containers';
 const CONTROL_GROUPS = '/sys/fs/cgroup';
 
@@ -29,10 +32,11 @@ export function requireEngine(): void {
   if (process.platform !== 'linux') throw new MissingProgram('the engine needs Linux');
   if (process.getuid?.() !== 0) throw new MissingProgram('the engine needs root: run it as root');
   if (!existsSync('/dev/net/tun')) throw new MissingProgram('the engine needs /dev/net/tun: load the module tun');
+  if (!existsSync(CONTROL_GROUPS)) throw new MissingProgram(`the engine needs control groups: mount ${CONTROL_GROUPS}`);
   const folders = (process.env.PATH ?? '').split(delimiter);
   const missing = PROGRAMS.filter((program) => !folders.some((folder) => existsSync(join(folder, program))));
   if (missing.length > 0) {
-    throw new MissingProgram(`${missing.join(', ')} not found: install the packages ${PACKAGES}`);
+    throw new MissingProgram(`${missing.join(', ')} not found: install ${PACKAGES}`);
   }
 }
 
@@ -48,6 +52,7 @@ export interface Engine {
   readonly env: NodeJS.ProcessEnv;
   /** Holds its images, and whatever else should be kept. */
   readonly folder: string;
+  /** @throws MissingProgram if it does not start, with what its log ends with */
   start(): Promise<void>;
   /** As a shutdown of the machine does: containers get their time to end. */
   stop(): Promise<void>;
@@ -72,6 +77,12 @@ export function createEngine(folder: string): Engine {
   const docker = async (...args: string[]) => (await run('docker', args, { env, maxBuffer: 2 ** 28 })).stdout.trim();
   /** Leads the process namespace; its number is that of this machine. */
   const leader = () => readFileSync(`/proc/${namespaces!.pid}/task/${namespaces!.pid}/children`, 'utf8').trim();
+  const log = join(folder, 'log');
+  const requireRunning = () => {
+    if ([namespaces, network].every((it) => it === undefined || (it.exitCode ?? it.signalCode) === null)) return;
+    const last = readFileSync(log, 'utf8').trim().split('\n').slice(-5).join('\n');
+    throw new MissingProgram(`the engine does not start on this machine:\n${last}`);
+  };
 
   async function start(): Promise<void> {
     // As /run after a restart of the machine.
@@ -84,16 +95,28 @@ export function createEngine(folder: string): Engine {
       ...['--host', env.DOCKER_HOST, '--storage-driver', 'overlay2', '--dns', NAME_SERVER],
       ...['--cgroup-parent', `/${CONTROL_GROUP}`],
     ];
-    const script = `ip link set lo up; until ip route | grep -q default; do sleep 0.1; done; exec dockerd "$@" >${join(folder, 'log')} 2>&1`;
+    const script = 'ip link set lo up; until ip route | grep -q default; do sleep 0.1; done; exec dockerd "$@"';
+    const output = openSync(log, 'w');
     const own = ['--net', '--pid', '--mount', '--mount-proc', '--fork', '--kill-child'];
-    namespaces = tied(['unshare', ...own, 'sh', '-c', script, 'sh', ...flags]);
+    namespaces = tied(['unshare', ...own, 'sh', '-c', script, 'sh', ...flags], output);
     const { pid } = namespaces;
-    await eventually('the namespaces', () => leader() !== '');
-    network = tied(['slirp4netns', '--configure', '--mtu', '65520', String(pid), 'tap0']);
-    await eventually('the engine', () => {
-      if (namespaces?.exitCode !== null) throw new Error(`the engine ended: see ${join(folder, 'log')}`);
-      return docker('version').catch(() => null);
-    });
+    try {
+      await eventually('the namespaces', () => {
+        requireRunning();
+        return leader() !== '';
+      });
+      network = tied(['slirp4netns', '--configure', '--mtu', '65520', String(pid), 'tap0'], output);
+      await eventually('the engine', () => {
+        requireRunning();
+        return docker('version').catch(() => null);
+      });
+    } catch (error) {
+      // A shell that leads a process namespace does not see SIGTERM.
+      await end('SIGKILL');
+      throw error;
+    } finally {
+      closeSync(output);
+    }
   }
 
   async function end(signal: NodeJS.Signals): Promise<void> {
@@ -134,8 +157,9 @@ export function createEngine(folder: string): Engine {
 }
 
 /** Ends with this process. */
-function tied(command: string[]): ChildProcess {
-  return spawn('setpriv', ['--pdeathsig', 'KILL', ...command], { env: childEnvironment(), stdio: 'ignore' });
+function tied(command: string[], output: number): ChildProcess {
+  const stdio = ['ignore' as const, output, output];
+  return spawn('setpriv', ['--pdeathsig', 'KILL', ...command], { env: childEnvironment(), stdio });
 }
 
 /** An engine that was killed leaves them behind, and they are empty. */

@@ -1,7 +1,7 @@
 /**
  * `npm run test:containers`: docker-compose.yml and the Dockerfile on a Docker engine of its own, by the commands of
- * docs/how-to/docker-compose.md. Exits 75 if the engine, root or Go is missing. `-- TEXT …` plays only the scenarios
- * whose names contain a text, after the first one.
+ * docs/how-to/docker-compose.md. Exits 75 if a program is missing, or if this machine does not let the engine run
+ * containers. `-- TEXT …` plays only the scenarios whose names contain a text, after the first one.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -28,7 +28,9 @@ const say = (line: string) =>
 
 async function main(asked: string[]): Promise<void> {
   requireEngine();
-  const before = await networkOfMachine();
+  const before = await networkOfMachine().catch((error: Error) => {
+    throw new MissingProgram(`the network of this machine cannot be read: ${error.message}`);
+  });
   await makePrivate(cacheFolder());
   const engine = createEngine(join(cacheFolder(), 'containers'));
   atEnd(() => engine.stop());

@@ -14,6 +14,7 @@ import { promisify } from 'node:util';
 import { buildEnvironment } from '../../src/config/environment/environment.ts';
 import { temporalPrograms } from '../production/temporal-programs.ts';
 import { inRepository, read, service } from '../support/compose.ts';
+import { MissingProgram } from '../support/missing-program.ts';
 import { temporalExecutable } from '../support/temporal.ts';
 import { uiProgram } from '../ui/shipped-ui.ts';
 import type { Engine } from './engine.ts';
@@ -37,7 +38,6 @@ const IMAGES = {
 
 /** Builds what is not there yet. */
 export async function prepareStandIns(engine: Engine, say: (line: string) => void): Promise<void> {
-  await compose(engine, say);
   const has = (image: string) =>
     engine.docker('image', 'inspect', image).then(
       () => true,
@@ -49,6 +49,8 @@ export async function prepareStandIns(engine: Engine, say: (line: string) => voi
   }
   const missing: string[] = [];
   for (const [stage, image] of Object.entries(IMAGES)) if (!(await has(image))) missing.push(stage);
+  await requireContainers(engine, missing.length > 0);
+  await compose(engine, say);
   if (missing.length === 0) return;
   say(`builds the images ${missing.join(', ')}`);
   const context = join(engine.folder, 'context');
@@ -96,10 +98,27 @@ async function compose(engine: Engine, say: (line: string) => void): Promise<voi
   await rename(`${program}.building`, program);
 }
 
+/**
+ * The kernel may refuse what the engine asks for only once a container runs.
+ * @throws MissingProgram
+ */
+async function requireContainers({ docker }: Engine, isBuilding: boolean): Promise<void> {
+  const limits = await docker('info', '--format', '{{.MemoryLimit}} {{.PidsLimit}}');
+  if (limits !== 'true true') throw new MissingProgram('the engine cannot limit memory and processes on this machine');
+  const command = isBuilding ? ['apt-get', 'update'] : ['true'];
+  await docker('run', '--rm', '--memory', '256m', '--pids-limit', '256', BASE, ...command).catch((error: Error) => {
+    throw new MissingProgram(`the engine runs no containers on this machine: ${error.message}`);
+  });
+}
+
 async function debian({ folder, env }: Engine): Promise<void> {
   const root = join(folder, 'debian');
   await rm(root, { recursive: true, force: true });
-  await run('debootstrap', ['--variant=minbase', RELEASE, root, ...(await mirror())], { maxBuffer: 2 ** 26 });
+  const args = ['--variant=minbase', RELEASE, root, ...(await mirror())];
+  await run('debootstrap', args, { maxBuffer: 2 ** 26 }).catch((error: Error & { stdout: string }) => {
+    const last = error.stdout.trim().split('\n').slice(-5).join('\n');
+    throw new MissingProgram(`debootstrap makes no Debian on this machine: ${error.message}${last}`);
+  });
   const script = [
     'rm -rf "$1"/var/cache/apt/*.bin "$1"/var/cache/apt/archives/*.deb "$1"/var/lib/apt/lists/* "$1"/var/log/*',
     'find "$1/usr/share/doc" "$1/usr/share/man" "$1/usr/share/info" "$1/usr/share/locale" -mindepth 1 -delete',
