@@ -53,6 +53,7 @@ export const SCRIPTS: readonly Script[] = [
   { name: 'actions', args: ['tools/test-actions.ts'] },
   { name: 'specification', args: ['test/spec/run.ts'] },
   { name: 'chaos', args: ['test/model/chaos.ts', '--runs', '60', '--seed', '420000'] },
+  { name: 'kubernetes', args: ['test/kubernetes/run.ts'] },
   { name: 'monitoring', args: ['test/monitoring/run.ts'] },
   { name: 'ui', args: ['test/ui/run.ts'] },
   { name: 'production', args: ['test/production/run.ts'] },

@@ -54,9 +54,9 @@ async function download({ module, folder }: PinnedModule): Promise<string> {
   const options = { cwd: inRepository(folder), env: buildEnvironment() };
   const { stdout } = await run('go', ['mod', 'download', '-json', module], options).catch(
     (error: NodeJS.ErrnoException & { stderr?: string }) => {
-      if (error.code === 'ENOENT') throw new MissingProgram('Go is not installed: install it to build Temporal');
+      if (error.code === 'ENOENT') throw new MissingProgram(`Go is not installed: install it to build ${module}`);
       const tooOld = /requires go >= (\S+)/.exec(error.stderr ?? '')?.[1];
-      if (tooOld !== undefined) throw new MissingProgram(`Go is too old: install Go ${tooOld} to build Temporal`);
+      if (tooOld !== undefined) throw new MissingProgram(`Go is too old: install Go ${tooOld} to build ${module}`);
       throw error;
     },
   );
