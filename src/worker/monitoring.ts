@@ -86,7 +86,7 @@ function createWorkerMetrics({ version, buildId }: { version: string; buildId: s
       runs.inc({ type, outcome: outcome ?? 'none', error_type: errorType ?? '' }),
     triggered: (operation: OperationKind, effect: TriggerEffect) => triggers.inc({ operation, effect }),
     /** @param result `answered`, or the kind of the failure. @param lateMs null if the read was not due at a time */
-    polled(operation: OperationKind, result: string, lateMs: number | null) {
+    polled: (operation: OperationKind, result: string, lateMs: number | null) => {
       polls.inc({ operation, result });
       if (lateMs !== null) lateness.observe(lateMs / 1_000);
     },

@@ -205,7 +205,7 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
     /** Whether an ad-hoc freeze would hold back what it names. */
     wordOn: wordOnFreezes(configuration),
     /** What of belay.yaml holds it back. */
-    frozenBy(operation: PlannedOperation, atMs: number, letOff: ReadonlySet<string> = new Set()): FrozenBy[] {
+    frozenBy: (operation: PlannedOperation, atMs: number, letOff: ReadonlySet<string> = new Set()): FrozenBy[] => {
       const asked = { action: actionOf(operation), letOff };
       const found = places.of(operation).flatMap((place) => frozenBy(rules, asked, place, atMs));
       return [...new Map(found.map((it) => [`${it.kind}:${it.name}`, it])).values()];
