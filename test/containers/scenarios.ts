@@ -2,19 +2,20 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
 import type { RunResult } from '../../src/contract/run.ts';
 import type { Sandbox } from '../../src/sandbox/server.ts';
-import { bytesOf, service } from '../support/compose.ts';
+import { writePackages } from '../../tools/packages.ts';
+import { bytesOf, inRepository, service } from '../support/compose.ts';
 import { eventually } from '../support/eventually.ts';
 import { posts } from '../support/journal.ts';
 import { CLI } from '../support/processes.ts';
 import type { Engine } from './engine.ts';
 import type { HowTo } from './how-to.ts';
 
-/** Of the image over its base. */
-const IMAGE_MB = 190;
+/** Of each image over its base. */
+const [IMAGE_MB, CLIENT_MB] = [190, 10];
 const LOG_MB = 50;
 const MB = 1_000_000;
 /** Of `belay`: Temporal cannot be reached, or no worker polls. */
@@ -40,6 +41,7 @@ export const SCENARIOS: Record<string, (place: Place) => Promise<string>> = {
   'the board': board,
   'what containers may do': hardening,
   'the image': image,
+  'the image of the client': client,
   'memory and logs have limits': limits,
   'two workers crash': crashes,
   'PostgreSQL and Temporal restart': restarts,
@@ -163,6 +165,30 @@ async function ownMbOf({ docker }: Engine, image: string): Promise<number> {
   const own = layers.findIndex(([, by]) => /CMD \["node"\]/.test(by));
   assert.ok(own > 0);
   return layers.slice(0, own).reduce((sum, [size]) => sum + Number(size), 0) / MB;
+}
+
+/** Built and used as docs/how-to/ci.md says. */
+async function client({ engine, sandbox }: Place): Promise<string> {
+  const packages = dirname((await writePackages()).file);
+  const file = inRepository('deploy/client.Dockerfile');
+  await engine.docker('build', '--file', file, '--tag', 'belay-client', packages);
+  const ownMb = await ownMbOf(engine, 'belay-client');
+  assert.ok(ownMb <= CLIENT_MB, `${ownMb} MB`);
+  const place = ['--network', 'belay_default', '--env', 'TEMPORAL_ADDRESS=temporal:7233'];
+  const confined = ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'];
+  const command = ['docker', 'run', '--rm', ...place, ...confined, 'belay-client', 'deploy'];
+  const exits: (number | null)[] = [];
+  for (const [before, after] of [
+    ['failed', 'completed'],
+    ['completed', 'failed'],
+  ] as const) {
+    const site = `a-${randomBytes(4).toString('hex')}`;
+    sandbox.script({ site }, { durationMs: 0, ends: before }, { durationMs: 0, ends: after });
+    sandbox.act({ site });
+    exits.push((await patiently(() => engine.inside([...command, '--site', site, '--key', site]))).code);
+  }
+  assert.deepEqual(exits, [0, 1]);
+  return `${ownMb.toFixed(0)} MB over its base; it exits with the verdict`;
 }
 
 async function limits({ engine, howTo }: Place): Promise<string> {

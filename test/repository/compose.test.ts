@@ -41,8 +41,10 @@ test('a service waits only for an existing service in a state it can reach', () 
 
 test('images are pinned to a full version, and none is deprecated', () => {
   const ours = services.flatMap(([, { image }]) => image ?? []);
-  const bases = [...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!);
-  assert.ok(ours.length >= 5 && bases.length === 2);
+  const files = ['Dockerfile', 'deploy/client.Dockerfile'].map(read).join('\n');
+  const bases = [...files.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image!);
+  assert.ok(ours.length >= 5 && bases.length === 3);
+  assert.equal(new Set(bases).size, 1, bases.join());
   for (const image of [...ours, ...bases]) {
     assert.match(image, /:\d+\.\d+(\.\d+)?(-[a-z-]+)?(@sha256:[\da-f]{64})?$/);
     assert.doesNotMatch(image, /auto-setup|temporalio\/base-|alpine/);
