@@ -7,11 +7,11 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rm, rmdir } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment } from '../../src/config/environment/environment.ts';
 import { eventually } from '../support/eventually.ts';
-import { MissingProgram } from '../support/missing-program.ts';
+import { isOnPath, MissingProgram } from '../support/missing-program.ts';
 
 const run = promisify(execFile);
 
@@ -33,8 +33,7 @@ export function requireEngine(): void {
   if (process.getuid?.() !== 0) throw new MissingProgram('the engine needs root: run it as root');
   if (!existsSync('/dev/net/tun')) throw new MissingProgram('the engine needs /dev/net/tun: load the module tun');
   if (!existsSync(CONTROL_GROUPS)) throw new MissingProgram(`the engine needs control groups: mount ${CONTROL_GROUPS}`);
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  const missing = PROGRAMS.filter((program) => !folders.some((folder) => existsSync(join(folder, program))));
+  const missing = PROGRAMS.filter((program) => !isOnPath(program));
   if (missing.length > 0) {
     throw new MissingProgram(`${missing.join(', ')} not found: install ${PACKAGES}`);
   }

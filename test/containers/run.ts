@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { cacheFolder } from '../../src/config/environment/environment.ts';
 import { makePrivate } from '../../src/dev/find-server.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { atEnd, endAll } from '../support/at-end.ts';
+import { atEnd, endAll, endOnSignals } from '../support/at-end.ts';
 import { inRepository } from '../support/compose.ts';
 import { EXIT_MISSING, MissingProgram } from '../support/missing-program.ts';
 import { tempFolder } from '../support/temporal.ts';
@@ -100,10 +100,7 @@ async function networkOfMachine(): Promise<string> {
   return all.map(({ stdout }) => stdout.replace(/^#.*$|\[\d+:\d+\]/gm, '')).join('\n');
 }
 
-// Ends what it started.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endAll().finally(() => process.exit(1)));
-}
+endOnSignals();
 
 try {
   await main(process.argv.slice(2));

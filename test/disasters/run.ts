@@ -4,7 +4,7 @@
  * PostgreSQL or Go is missing.
  */
 import pMap from 'p-map';
-import { endAll } from '../support/at-end.ts';
+import { endAll, endOnSignals } from '../support/at-end.ts';
 import { EXIT_MISSING, MissingProgram } from '../support/missing-program.ts';
 import { brokenWorkers } from './broken-image.ts';
 import { databaseAway } from './database-away.ts';
@@ -48,10 +48,7 @@ async function play(name: string): Promise<void> {
   }
 }
 
-// Ends what it started.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endAll().finally(() => process.exit(1)));
-}
+endOnSignals();
 await pMap(names, play, AT_ONCE);
 await endAll();
 process.exit(exitCode);

@@ -1,7 +1,7 @@
 /** An API server of Kubernetes on etcd, without nodes: it judges and stores objects, and no pod starts. */
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { existsSync, openSync, readFileSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { delimiter, join } from 'node:path';
@@ -9,7 +9,7 @@ import { atEnd } from '../support/at-end.ts';
 import { eventually } from '../support/eventually.ts';
 import { goPrograms, type PinnedModule } from '../support/go-programs.ts';
 import { lastingPort } from '../support/lasting-port.ts';
-import { MissingProgram } from '../support/missing-program.ts';
+import { isOnPath, MissingProgram } from '../support/missing-program.ts';
 import { environment } from '../support/processes.ts';
 
 const KUBERNETES: PinnedModule = {
@@ -32,10 +32,7 @@ export interface Cluster {
 
 /** @param folder gets all files. @throws MissingProgram */
 export async function startCluster(folder: string): Promise<Cluster> {
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  if (!folders.some((it) => existsSync(join(it, 'etcd')))) {
-    throw new MissingProgram("etcd is missing: install it, such as Debian's package etcd-server");
-  }
+  if (!isOnPath('etcd')) throw new MissingProgram("etcd is missing: install it, such as Debian's package etcd-server");
   const programs = await goPrograms(KUBERNETES, (version) =>
     process.stdout.write(`building Kubernetes ${version} with Go, once: about 6 minutes on 2 cores\n`),
   );
@@ -62,7 +59,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
   await writeFile(kubeconfig, JSON.stringify(config));
   const env = { ...environment({ KUBECONFIG: kubeconfig }), HOME: folder };
   const shell: Cluster['shell'] = async (line, { cwd, input = '' }) => {
-    const path = [programs.folder, ...folders].join(delimiter);
+    const path = [programs.folder, process.env.PATH].join(delimiter);
     const child = spawn('sh', ['-euc', line], { cwd, env: { ...env, PATH: path } });
     const ended: Ended = { code: null, stdout: '', stderr: '' };
     child.stdout.on('data', (data: Buffer) => void (ended.stdout += data.toString()));

@@ -7,10 +7,10 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { endAll } from '../support/at-end.ts';
+import { endAll, endOnSignals } from '../support/at-end.ts';
 import { inRepository, read } from '../support/compose.ts';
 import { manifests, one, type Manifest } from '../support/kubernetes.ts';
-import { EXIT_MISSING, MissingProgram } from '../support/missing-program.ts';
+import { leftOut } from '../support/missing-program.ts';
 import { tempFolder } from '../support/temporal.ts';
 import { startCluster, type Cluster } from './cluster.ts';
 
@@ -24,16 +24,11 @@ try {
   cluster = await startCluster(folder);
 } catch (error) {
   await endAll();
-  if (!(error instanceof MissingProgram)) throw error;
-  process.stdout.write(`${error.message}\n`);
-  process.exit(EXIT_MISSING);
+  process.exit(leftOut(error));
 }
 
 after(endAll);
-// Ends what it started.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endAll().finally(() => process.exit(1)));
-}
+endOnSignals();
 
 async function succeed(line: string, input?: string): Promise<string> {
   const { code, stdout, stderr } = await cluster.shell(line, { cwd: folder, input });

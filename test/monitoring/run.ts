@@ -13,7 +13,7 @@ import { atEnd, endAll } from '../support/at-end.ts';
 import { connectTo } from '../support/connect.ts';
 import { eventually } from '../support/eventually.ts';
 import { lastingPort } from '../support/lasting-port.ts';
-import { EXIT_MISSING, MissingProgram } from '../support/missing-program.ts';
+import { leftOut, MissingProgram } from '../support/missing-program.ts';
 import { startWebhooks, startWorkerProcess } from '../support/processes.ts';
 import { startTemporal, tempFolder } from '../support/temporal.ts';
 import { temporalEnv, TOKEN } from '../support/world.ts';
@@ -83,9 +83,7 @@ try {
   process.stdout.write(`${problems.length === 0 ? 'every metric is there' : problems.join('\n')}\n`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 } catch (error) {
-  if (!(error instanceof MissingProgram)) throw error;
-  process.stdout.write(`${error.message}\n`);
-  process.exitCode = EXIT_MISSING;
+  process.exitCode = leftOut(error);
 } finally {
   await endAll();
 }

@@ -14,7 +14,7 @@ import { play } from '../model/play.ts';
 import type { Played } from '../model/record.ts';
 import { superviseWorker } from '../model/workers.ts';
 import { CLI } from '../support/processes.ts';
-import { atEnd, endAll } from '../support/at-end.ts';
+import { atEnd, endAll, endOnSignals } from '../support/at-end.ts';
 import { service } from '../support/compose.ts';
 import { connectTo } from '../support/connect.ts';
 import { eventually } from '../support/eventually.ts';
@@ -22,7 +22,7 @@ import { lastingPort } from '../support/lasting-port.ts';
 import { tempFolder } from '../support/temporal.ts';
 import { killInTurn } from './kills.ts';
 import { ANSWER_MS, load, PREFIX, RUNS } from './load.ts';
-import { EXIT_MISSING, MissingProgram } from '../support/missing-program.ts';
+import { leftOut } from '../support/missing-program.ts';
 import { startPostgresql, type Postgresql } from './postgresql.ts';
 import { startTemporal, type Temporal } from './temporal.ts';
 import { temporalPrograms } from './temporal-programs.ts';
@@ -103,10 +103,7 @@ function countProblem(played: Played): string[] {
   return played.runs.length === RUNS ? [] : [`${played.runs.length} runs, not ${RUNS}`];
 }
 
-// Ends what it started.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endAll().finally(() => process.exit(1)));
-}
+endOnSignals();
 
 try {
   const problems = await main();
@@ -118,9 +115,7 @@ try {
   );
   process.exitCode = problems.length === 0 ? 0 : 1;
 } catch (error) {
-  if (!(error instanceof MissingProgram)) throw error;
-  process.stdout.write(`${error.message}\n`);
-  process.exitCode = EXIT_MISSING;
+  process.exitCode = leftOut(error);
 } finally {
   await endAll();
 }

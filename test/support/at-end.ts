@@ -18,3 +18,10 @@ export async function endAll(): Promise<void> {
   ended = true;
   for (let last = undo.pop(); last !== undefined; last = undo.pop()) await last();
 }
+
+/** For a program that a signal ends. */
+export function endOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void endAll().finally(() => process.exit(1)));
+  }
+}

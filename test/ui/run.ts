@@ -5,8 +5,8 @@
  */
 import { readdirSync } from 'node:fs';
 import { after } from 'node:test';
-import { endAll } from '../support/at-end.ts';
-import { EXIT_MISSING, MissingProgram } from '../support/missing-program.ts';
+import { endAll, endOnSignals } from '../support/at-end.ts';
+import { leftOut } from '../support/missing-program.ts';
 import { requireChromium } from './browser.ts';
 import { uiProgram } from './shipped-ui.ts';
 
@@ -14,16 +14,11 @@ try {
   requireChromium();
   await uiProgram();
 } catch (error) {
-  if (!(error instanceof MissingProgram)) throw error;
-  process.stdout.write(`${error.message}\n`);
-  process.exit(EXIT_MISSING);
+  process.exit(leftOut(error));
 }
 
 after(endAll);
-// Ends what it started.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void endAll().finally(() => process.exit(1)));
-}
+endOnSignals();
 const folder = new URL('.', import.meta.url);
 for (const name of readdirSync(folder)) {
   if (name.endsWith('.test.ts')) await import(new URL(name, folder).href);
