@@ -32,7 +32,8 @@ function tryProblems(run: Run, reads: RecordedRead[]): string[] {
     attempt !== null && answer?.ok ? [{ ...attempt, id }] : [],
   );
   const last = answered.find(({ number }) => number === tries);
-  const after = last === undefined ? [] : waited.filter(({ id }) => id > last.id);
+  const after =
+    last === undefined ? [] : waited.filter((it) => it.id > last.id && !(it.isHinted && learns(run, last, it)));
   return [
     ...answered.flatMap(({ number }, index) =>
       number === index + 1 ? [] : [`made try ${number} as answer ${index + 1}`],
@@ -42,6 +43,11 @@ function tryProblems(run: Run, reads: RecordedRead[]): string[] {
     ),
     ...(after.length > 0 ? [`read the status ${after.length} times after its last try`] : []),
   ];
+}
+
+/** Whether the task that asked for a read was the first to learn of the last try: it takes a hint before an answer. */
+function learns({ history }: Run, last: { id: number }, read: RecordedRead): boolean {
+  return history.find(({ kind, id }) => kind === 'taskCompleted' && id > last.id)?.id === read.taskId;
 }
 
 function hintProblems(run: Run, reads: RecordedRead[]): string[] {

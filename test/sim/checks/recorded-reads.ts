@@ -10,6 +10,8 @@ import type { Run } from '../temporal/types.ts';
 export interface RecordedRead {
   /** The event of its answer. */
   id: number;
+  /** The event of the task that asked for it. */
+  taskId: number;
   /** Of the workflow's own time when it began, the earliest and the latest. */
   began: { fromMs: number; toMs: number };
   stage: 'baseline' | 'trace' | 'wait';
@@ -37,7 +39,8 @@ export function recordedReads({ history }: Pick<Run, 'history'>): RecordedRead[]
     const began = { fromMs: taskStartedMs(history, scheduled.taskId), toMs: scheduled.atMs };
     const before = reads.findLast(({ isPooled }) => !isPooled);
     const isSecond = before !== undefined && !before.isSecond && needsSecond(before);
-    reads.push({ ...read(event, scheduled.summary, event.outcome), began, isSecond, isPooled: false });
+    const { taskId } = scheduled;
+    reads.push({ ...read(event, scheduled.summary, event.outcome), taskId, began, isSecond, isPooled: false });
   }
   return reads;
 }
@@ -47,11 +50,20 @@ type Closed = Extract<HistoryEvent, { kind: 'activityClosed' }>;
 /** Those of a pooled wait, as far as the worker that made them reported them. */
 function pooledReads(event: Closed, scheduled: HistoryEvent): RecordedRead[] {
   if (scheduled.kind !== 'activityScheduled') throw new Error('an activity that closes was scheduled');
+  const { taskId } = scheduled;
   const { tries, progress: first } = payloads.fromPayload<PooledWait>(scheduled.input[0]!);
   const end = 'result' in event.outcome ? payloads.fromPayload<PooledWaitEnd>(event.outcome.result!) : null;
   const { state, polls, lastStatus, ids } = end?.progress ?? lastProgress(event.outcome) ?? first;
   const began = { fromMs: scheduled.atMs, toMs: event.atMs };
-  const common = { id: event.id, began, stage: 'wait', isHinted: false, isSecond: false, isPooled: true } as const;
+  const common = {
+    id: event.id,
+    taskId,
+    began,
+    stage: 'wait',
+    isHinted: false,
+    isSecond: false,
+    isPooled: true,
+  } as const;
   const extra = polls - (state.made - first.state.made);
   const answered = Array.from({ length: polls }, (_, index) => ({
     ...common,
