@@ -22,10 +22,10 @@ export function cannotTell(
 ): boolean {
   const key = deployKey(run, target);
   const ours = ofKey(facts.effects, key).at(-1);
-  // A request in doubt may have begun nothing.
-  const sentAt = facts.triggers.find(({ idempotencyKey }) => idempotencyKey === key)?.at;
-  const beganMs = ours?.startedMs ?? msOf(sentAt);
-  if (Number.isNaN(beganMs)) return false;
+  const sent = facts.triggers.find(({ idempotencyKey }) => idempotencyKey === key);
+  // A request in doubt may have begun nothing, or may have been lost with its worker.
+  if (ours === undefined && sent === undefined && !trigger.ambiguous) return false;
+  const beganMs = ours?.startedMs ?? (sent === undefined ? fromMs : msOf(sent.at));
   const behindMs = how.replica?.lagMs ?? 0;
   // Longer than the settle time.
   if ((ours?.lagMs ?? 0) + behindMs > planFor(run).deploy.settleMs) return true;

@@ -133,6 +133,20 @@ describe('evidence of our deployment', () => {
   );
 
   test(
+    'a push in the place of a request that was lost is taken for its trace',
+    inVirtualTime(async (stack) => {
+      const { sandbox, start, result, until } = stack;
+      const siteId = siteAfter(sandbox, COMPLETED, FAILED);
+      sandbox.fault({ route: 'deploy', target: siteId, effect: false, answer: { kind: 'reset' } });
+      const run = start({ siteIds: [siteId], deploy: { intervalMs: INTERVAL_MS, tries: 30 } });
+      await until('the request', () => posts(sandbox, `/v1/sites/${siteId}/deploy`).length === 1);
+      sandbox.act({ site: siteId });
+      assert.equal(verdictLine(await result(run)), 'failed by changed');
+      assert.equal(posts(sandbox, `/v1/sites/${siteId}/deploy`).length, 1);
+    }),
+  );
+
+  test(
     'a deployment that stays in progress times out after exactly its tries, with the last status',
     inVirtualTime(async (stack) => {
       const siteId = siteAfter(stack.sandbox, COMPLETED, { ends: 'never', words: ['cancelled'] });
