@@ -1,11 +1,11 @@
-/** The service is gone for ten minutes. Runs with an outage budget park and go on; others end unknown, never wrong. */
+/** The service is gone for five minutes. Runs with an outage budget park and go on; others end unknown, never wrong. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
 import { resultOf } from '../support/outcome.ts';
 import { completedOnce, finish, inFlight, openStage } from './stage.ts';
 
-const GONE_FOR_MS = 10 * 60_000;
+const GONE_FOR_MS = 5 * 60_000;
 const BUDGET = { outageBudgetMs: 3_600_000 };
 
 export async function serviceGone(): Promise<string> {
@@ -28,5 +28,5 @@ export async function serviceGone(): Promise<string> {
   await stage.relay.open();
   finish(stage, parking);
   await completedOnce(stage, parking);
-  return `${parking.length} runs were parked for ten minutes, ${others.length} without a budget ended unknown`;
+  return `${parking.length} runs were parked for five minutes, ${others.length} without a budget ended unknown`;
 }
