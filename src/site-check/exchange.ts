@@ -38,7 +38,7 @@ export interface Network {
 export async function getPage(request: PageRequest, network: Network): Promise<Page> {
   const signal = AbortSignal.timeout(request.timeoutMs);
   try {
-    return await follow(request, network, signal);
+    return await orAborted(follow(request, network, signal), signal);
   } catch (error) {
     if (signal.aborted) throw new NoAnswer(`no complete answer within ${request.timeoutMs} ms`);
     throw error;
@@ -68,7 +68,7 @@ function redirectOf({ status, headers: { location } }: Page, from: URL): URL | n
 
 async function getOnce(request: PageRequest, network: Network, signal: AbortSignal): Promise<Page> {
   const { url, headers, isPrivateSite, maxBytes = MAX_BODY_BYTES } = request;
-  const judged = await orAborted(judgedAddresses(url, isPrivateSite, network.resolve), signal);
+  const judged = await judgedAddresses(url, isPrivateSite, network.resolve);
   const { request: send } = url.protocol === 'https:' ? https : http;
   return new Promise<Page>((resolve, reject) => {
     const options: https.RequestOptions = {
@@ -99,6 +99,7 @@ async function getOnce(request: PageRequest, network: Network, signal: AbortSign
   });
 }
 
+/** A look-up cannot be aborted, and a request that was answered with another protocol never ends. */
 const orAborted = <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> =>
   new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });

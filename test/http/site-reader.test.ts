@@ -21,6 +21,8 @@ const ANSWERS: Record<string, RequestListener> = {
   '/headers': (_request, response) => response.setHeader('x-long', 'h'.repeat(20_000)).end(),
   '/silent': () => undefined,
   '/slow': (_request, response) => void response.write('begun'),
+  '/websocket': ({ socket }) =>
+    void socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
   '/cut': (_request, response) => {
     response.setHeader('content-length', 100).write('begun');
     setImmediate(() => response.destroy());
@@ -110,7 +112,7 @@ describe('a check reads a site', () => {
     });
   }
 
-  for (const path of ['/silent', '/slow']) {
+  for (const path of ['/silent', '/slow', '/websocket']) {
     test(`for a limited time: ${path} is no answer`, async () => {
       nothing(/no complete answer within 300 ms/, await read(path, { timeoutMs: 300 }));
     });
