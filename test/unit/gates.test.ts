@@ -101,6 +101,27 @@ describe('a measurement', () => {
     assert.deepEqual([headers, follow, timeoutMs, maxBytes], [place.headers, false, 10_000, 1024 * 1024]);
   });
 
+  for (const [word, label] of [
+    ['hosts', 'host'],
+    ['sites', 'site'],
+    ['servers', 'server'],
+  ] as const) {
+    test(`is no data, and asks nothing, if $${word} stands for nothing in the query or in atLeast`, async () => {
+      const asked: unknown[] = [];
+      const getPage: GetPage = (request) => {
+        asked.push(request);
+        return ok({ resultType: 'scalar', result: [1, '0'] })(request);
+      };
+      const named = `sum(errors{${label}=~"$${word}"}) or vector(0)`;
+      for (const rule of [{ query: named }, { query: 'q', atLeast: { query: named, min: 0 } }]) {
+        const measured = await measure({ kind: 'prometheus', max: 1, ...rule }, NONE, place, getPage);
+        assert.equal(measured.state, 'none');
+        assert.match(measured.text, new RegExp(`nothing that \\$${word} could stand for`));
+      }
+      assert.deepEqual(asked, []);
+    });
+  }
+
   for (const [what, getPage, state, text] of [
     ['a scalar', ok({ resultType: 'scalar', result: [1, '0.5'] }), 'good', /^0\.5 \(max 1\)$/],
     ['no series', ok({ resultType: 'vector', result: [] }), 'none', /no series/],

@@ -76,8 +76,15 @@ function measureValue(text: string | null, path: string, limits: GateLimits): Me
   return judgeSamples([{ series: path, value: text }], limits);
 }
 
-/** @throws SyntaxError for a query with an unknown word */
+/**
+ * A word without names matches what has no such label, so another one's numbers would pass the gate: belay.yaml may have
+ * lost the addresses, or only apps were deployed. @throws SyntaxError for a query with an unknown word
+ */
 async function measureQuery(rule: QueryRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measurement> {
+  const empty = [rule.query, rule.atLeast?.query ?? '']
+    .flatMap(wordsIn)
+    .find((word) => word !== 'seconds' && words[word].length === 0);
+  if (empty !== undefined) return noData(`the wave has nothing that $${empty} could stand for`);
   const ask = (query: string) => askPrometheus({ ...place, query: substitute(query, words) }, getPage);
   const [answer, amount] = await Promise.all([
     ask(rule.query),
