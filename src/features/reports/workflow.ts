@@ -150,8 +150,11 @@ const sendOnce = (message: Parameters<typeof sendReport>[0]): Promise<ReportAnsw
 function pauseAfter(answer: Exclude<ReportAnswer, { kind: 'taken' }>, count: number): number {
   if (answer.kind === 'refused') return timing.refusedPauseMs;
   if (answer.kind === 'unknown' && count <= timing.soonAttempts) return notify.otherWorkerMs;
-  if (answer.kind === 'later' && answer.afterMs !== null) return Math.min(answer.afterMs, notify.maxHoldMs);
-  return Math.min(notify.retryMs * 2 ** Math.min(count - 1, 20), notify.maxRetryMs);
+  const growingMs = Math.min(notify.retryMs * 2 ** Math.min(count - 1, 20), notify.maxRetryMs);
+  if (answer.kind !== 'later' || answer.afterMs === null) return growingMs;
+  // With a note, the receiver was only read first. Otherwise it may ask for a second a whole day long, which would fill
+  // the history.
+  return 'note' in answer ? answer.afterMs : Math.min(Math.max(answer.afterMs, growingMs), notify.maxHoldMs);
 }
 
 /** A run that was terminated sends no signal, so this looks at it, at growing intervals. */

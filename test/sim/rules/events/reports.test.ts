@@ -202,6 +202,21 @@ describe('reports of runs', () => {
     }),
   );
 
+  for (const afterMs of [0, 1_000]) {
+    test(
+      `a receiver that always asks to come back after ${afterMs} ms is asked ever more seldom`,
+      reporting(async (stack) => {
+        const later = { kind: 'later', message: 'GitHub answered 429', afterMs } as const;
+        const { reportTroubles } = stack.world.notices;
+        reportTroubles.push(...Array.from({ length: 100 }, () => later));
+        const run = deploy(stack, { siteIds: ['34'] });
+        await stack.result(run);
+        await stack.forward(3_600_000);
+        assert.ok(100 - reportTroubles.length < 20, `it was asked ${100 - reportTroubles.length} times`);
+      }),
+    );
+  }
+
   test(
     'a run that waits for a lock and is cancelled is told of as cancelled',
     reporting(async (stack) => {
