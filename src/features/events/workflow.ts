@@ -57,14 +57,13 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
           show();
         })
       : null;
-  const holding = isFresh && trusts('hold') ? holdServer(input.event, services) : null;
-  const sharing = isFresh && trusts('share') ? share(input, served) : null;
+  const holding = isFresh && trusts('hold') ? holdServer(input.event, services) : [];
+  const sharing = isFresh && trusts('share') ? share(input, served) : false;
   const withdrawing = claim?.kind === 'backup.failed' ? withdraw(input, claim.backupId, served) : null;
-  const undelivered = reacts('notify') ? await notify(input, result) : [];
-  await waking;
-  await withdrawing;
-  if (sharing !== null) result.shared = await sharing;
-  const held = (await holding) ?? [];
+  const notifying = reacts('notify') ? notify(input, result) : [];
+  // All at once: if the event is cancelled, each of them fails, and an error that nothing waits for would be retried.
+  const [undelivered, isShared, held] = await Promise.all([notifying, sharing, holding, waking, withdrawing]);
+  result.shared = isShared;
   if (held.length > 0) result.held = held;
   show();
   if (undelivered.length === 0) return result;

@@ -30,6 +30,7 @@ export function readCommand(command: Command): Asked {
     upsertWorkflowSearchAttributes: attributes,
     completeWorkflowExecution: complete,
     failWorkflowExecution: fail,
+    cancelWorkflowExecution: cancelled,
     setPatchMarker: patch,
     updateResponse,
   } = command;
@@ -78,6 +79,8 @@ export function readCommand(command: Command): Asked {
   if (patch) return { kind: 'patched', patchId: patch.patchId! };
   if (complete) return { kind: 'completed', result: (complete.result as Payload | undefined) ?? null };
   if (fail) return { kind: 'failed', failure: fail.failure! };
+  // Only its status tells it from a failed one.
+  if (cancelled) return { kind: 'failed', failure: { message: 'cancelled', canceledFailureInfo: {} } };
   if (updateResponse) return ofUpdate(updateResponse);
   throw new Error(`the simulator does not know this command: ${JSON.stringify(command).slice(0, 300)}`);
 }

@@ -180,4 +180,20 @@ describe('events', () => {
       { notify: { on: 'failed', channels: ['ops'], heartbeats: [] } },
     ),
   );
+
+  test(
+    'an event that is cancelled while it is handled ends, whatever it was about to cause',
+    withEvents(
+      async (stack) => {
+        const { serverId } = await backingUp(stack);
+        const event = deliver(stack, 'alert.fired', { server_id: serverId });
+        await stack.forward(1_000);
+        assert.equal(event.closedMs, null);
+        stack.cancel(event);
+        await stack.forward(SOON_MS);
+        assert.notEqual(event.closedMs, null);
+      },
+      { notify: { on: 'failed', channels: ['chat'], heartbeats: [] } },
+    ),
+  );
 });
