@@ -101,9 +101,15 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
   const ended = (target: TargetResult) => {
     for (const it of beforeServer) it.ended?.(rollout, target);
     failures.check();
+    rollout.refresh();
   };
   const due = () => (result.phase === 'stopping' ? undefined : afterWave.find((it) => it.isDue(rollout)));
-  for (let step = rollout.next(); step.kind !== 'end' || due() !== undefined; step = rollout.next()) {
+  const next = () => {
+    // A rollout that resumes by itself accepts no failure that it met while it was paused.
+    failures.check();
+    return rollout.next();
+  };
+  for (let step = next(); step.kind !== 'end' || due() !== undefined; step = next()) {
     const passing = due();
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
     else if (passing !== undefined) await passing.pass(rollout, isCancelled, () => announcePause(rollout));
@@ -150,7 +156,6 @@ function watchFailures(rollout: RolloutState) {
         const reason = `too many servers are not completed: ${failures} (at most ${input.maxFailures} allowed)`;
         halt(rollout, TOO_MANY, reason);
       }
-      rollout.refresh();
     },
     /** A resume accepts the failures so far. */
     forgive: () => void (forgiven = failuresIn(result.targets)),

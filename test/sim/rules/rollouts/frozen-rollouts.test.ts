@@ -109,6 +109,29 @@ describe('a rollout in a freeze', () => {
     }),
   );
 
+  for (const onFailures of ['stop', 'pause'] as const) {
+    test(
+      `that waits starts no server after the end if too many failed meanwhile, and ${onFailures === 'stop' ? 'stops' : 'pauses for a decision'}`,
+      inFleet(async (stack) => {
+        const [first = '', second = '', third = ''] = servers(3).map(({ serverId }) => serverId);
+        for (const server of [first, second]) stack.sandbox.script({ server }, { ends: 'never' });
+        const targets = [first, second, third].map((serverId) => ({ serverId }));
+        const rollout = begin(stack, targets, { maxAtOnce: 2, maxFailures: 0, onFailures, ...WAIT });
+        for (const server of [first, second]) await backsUp(stack, server);
+        freezeNow(stack.world.server, { forMs: HOUR });
+        stack.sandbox.finish({ server: first }, 'completed');
+        await reaches(stack, rollout, 'paused');
+        stack.sandbox.finish({ server: second }, 'failed');
+        await stack.forward(2 * HOUR);
+        assert.equal(backups(stack, third), 0);
+        const { decisions } = (await progressOf(stack, rollout)).result;
+        assert.equal(actionsOf({ decisions }).at(-1), `${onFailures} by maxFailures`);
+        if (onFailures === 'pause') await decide(stack, rollout, 'abort', ANNE);
+        assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed', 'failed', 'not_started']);
+      }),
+    );
+  }
+
   test(
     'that a person pauses meanwhile stays paused after the end, until a person resumes it',
     inFleet(async (stack) => {
