@@ -87,7 +87,6 @@ export interface ApprovedParts {
 
 const PHASES: Partial<Record<Decision['action'], RolloutPhase>> = {
   pause: 'paused',
-  resume: 'running',
   abort: 'stopping',
   stop: 'stopping',
 };
@@ -129,7 +128,8 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: Ro
     decide(action, by, reason) {
       result.decisions.push({ at: new Date().toISOString(), action, by: plainText(by), reason: plainText(reason) });
       if (result.decisions.length > MAX_DECISIONS) result.decisions.shift();
-      const phase = action === 'resume' && rollout.gating.waiting !== null ? 'gate' : PHASES[action];
+      const resumed = rollout.asking !== null ? 'approval' : rollout.gating.waiting !== null ? 'gate' : 'running';
+      const phase = action === 'resume' ? resumed : PHASES[action];
       if (phase === undefined) rollout.refresh();
       else rollout.setPhase(phase);
     },

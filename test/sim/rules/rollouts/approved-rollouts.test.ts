@@ -197,6 +197,20 @@ describe('a rollout that has to be approved', () => {
   );
 
   test(
+    'that a person pauses and resumes while it asks still shows what it asks',
+    inFleet(async (stack) => {
+      const { rollout } = inTwoWaves(stack);
+      const question = await isAsking(stack, rollout);
+      await decide(stack, rollout, 'pause', ANNE);
+      await decide(stack, rollout, 'resume', ANNE);
+      const { result, waiting } = await progressOf(stack, rollout);
+      assert.deepEqual([result.phase, waiting?.kind], ['approval', 'approval']);
+      assert.equal(await answer(stack, rollout, 'approve', signedAnswer(ANA, question, 'ana')), null);
+      assert.equal((await endOfRollout(stack, rollout)).outcome, 'completed');
+    }, asking(FOR_NONE)),
+  );
+
+  test(
     'ends before its first server if a wave names an approval that the workers do not have',
     inFleet(async (stack) => {
       const { canary, rollout } = inTwoWaves(stack, 'staging');
