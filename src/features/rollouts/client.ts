@@ -3,7 +3,8 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import pMap from 'p-map';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput, RolloutMemo, RolloutResult } from './shapes.ts';
-import { rolloutId } from '../../contract/ids.ts';
+import { FREEZE_PREFIX, rolloutId } from '../../contract/ids.ts';
+import { findFreezes } from '../freezes/client.ts';
 import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/start-options.ts';
 import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import { BelayError } from '../../contract/errors.ts';
@@ -132,7 +133,8 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
     },
     IN_PARALLEL,
   );
-  const attempt = nextAttempt(input, { ...result, targets }, epochOf(workers));
+  const again = await keepOverrides(session, input, result.startedAt ?? '');
+  const attempt = nextAttempt(again, { ...result, targets }, epochOf(workers));
   if (attempt.waves.length === 0) {
     throw new BelayError('Usage', `everything in ${workflowId} is completed: there is nothing to retry`);
   }
@@ -158,6 +160,18 @@ async function listRollouts(session: Session, filter: RolloutFilter): Promise<Ro
     IN_PARALLEL,
   );
 }
+
+/** An override of a freeze that a person set ends with that freeze. A later one under the same id holds the retry back. */
+async function keepOverrides({ client }: Session, input: RolloutInput, startedAt: string): Promise<RolloutInput> {
+  const { override, ...rest } = input;
+  if (override === undefined) return input;
+  const running = await findFreezes(client, override.freezes.filter(isAdHoc));
+  const held = running.filter(({ freeze }) => freeze !== null && freeze.since <= startedAt);
+  const freezes = override.freezes.filter((it) => !isAdHoc(it) || held.some(({ workflowId }) => workflowId === it));
+  return freezes.length === 0 ? rest : { ...rest, override: { ...override, freezes } };
+}
+
+const isAdHoc = (name: string): boolean => name.startsWith(FREEZE_PREFIX);
 
 /* Makes the input of a retry: what the last attempt did not complete, wave by wave. Pure. */
 

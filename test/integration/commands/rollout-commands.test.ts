@@ -205,6 +205,31 @@ describe('belay rollout', { concurrency: 4 }, () => {
     assert.match(none.json().error?.message ?? '', /no rollout steady; it has none: add it under rollouts/);
   });
 
+  test('a retry is let off the freeze that its rollout overrode, and no later one of the same name', async () => {
+    const { belay, servers, sites } = await fleetOf(1);
+    const scope = ['--server', servers[0] ?? ''];
+    const freeze = ['freeze', ...scope, '--for', '1h', '--reason', 'disks'];
+    const thaw = ['thaw', ...scope, '--reason', 'over'];
+    for (const site of sites[0] ?? []) {
+      on.sandbox.script({ site }, { durationMs: 300, ends: 'failed' }, { durationMs: 300, ends: 'failed' }, {});
+    }
+    const key = fresh('k');
+    const id = `rollout:steady:${key}`;
+    const retry = async () => {
+      const { code, json } = await belay('rollout', 'retry', id, '--json');
+      return [code, json().error?.type ?? null];
+    };
+    await belay(...freeze);
+    const off = ['--override-freeze', `freeze:server:${servers[0]}`, '--reason', 'CVE'];
+    assert.equal((await belay('rollout', 'start', 'steady', '--key', key, ...off)).code, 1);
+    assert.deepEqual(await retry(), [1, 'DeploymentFailed']);
+    await belay(...thaw);
+    await belay(...freeze);
+    assert.deepEqual(await retry(), [5, 'Frozen']);
+    await belay(...thaw);
+    assert.deepEqual(await retry(), [1, 'DeploymentFailed']);
+  });
+
   test('a terminated rollout ends unknown, reports its runs, and can be retried once they have ended', async () => {
     const { belay, servers, sites } = await fleetOf(2);
     const site = sites[0]?.[0] ?? '';
