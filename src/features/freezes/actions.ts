@@ -12,10 +12,11 @@ import { print, printNote } from '../../process/print.ts';
 import type { Thawed, Belay } from '../../starter.ts';
 import { inTurn, withBelay, reportEndpoints } from '../../cli/open-belay.ts';
 import { configFile } from '../../config/environment/environment.ts';
-import { readConfiguration } from '../../config/load.ts';
-import type { Target } from '../../contract/target.ts';
+import { readConfiguration, type Configuration } from '../../config/load.ts';
+import { buildInventory, targetsOn } from '../../config/inventory.ts';
+import { siteTarget, type Target } from '../../contract/target.ts';
 import { createJudge } from './worker.ts';
-import { policyOf } from '../../config/policy.ts';
+import { policyOf, type PlannedOperation } from '../../config/policy.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { aboutText } from '../../contract/duration.ts';
 import type { ListedFreeze } from './worker-rules.ts';
@@ -122,7 +123,7 @@ export async function printFreezes({ targets = [], at, json: asJson }: FreezesOp
 
 async function listed(
   belay: Belay,
-  configuration: Awaited<ReturnType<typeof readConfiguration>>,
+  configuration: Configuration,
   targets: readonly Target[],
   atMs: number,
 ): Promise<{ frozen: boolean; entries: FreezeEntry[] }> {
@@ -134,7 +135,13 @@ async function listed(
     ...running.map((it) => adHocEntry(it, atMs)),
     ...policy.list(operations, atMs).map((it) => fileEntry(it)),
   ];
-  if (operations.length === 0) return { frozen: isAnythingFrozen(entries), entries };
+  if (operations.length === 0) {
+    const isActive = entries.some((it) => it.kind === 'freeze' && it.isActive);
+    const isClosed = deploymentsIn(configuration).some((it) =>
+      policy.frozenBy(it, atMs).some(({ kind }) => kind === 'window'),
+    );
+    return { frozen: isActive || isClosed, entries };
+  }
   const judge = createJudge(
     () => Promise.resolve(policy),
     () => Promise.resolve(running),
@@ -143,11 +150,18 @@ async function listed(
   return { frozen: operations.some((it) => frozenAt(it, atMs).length > 0), entries };
 }
 
-/** Windows hold deployments back while none of them is open. */
-function isAnythingFrozen(entries: readonly FreezeEntry[]): boolean {
-  const windows = entries.filter(({ kind }) => kind === 'window');
-  const isClosed = windows.length > 0 && !windows.some(({ isActive }) => isActive);
-  return isClosed || entries.some(({ kind, isActive }) => kind === 'freeze' && isActive);
+/** Every deployment that the windows of the file may treat differently, including that of a site in no fleet. */
+function deploymentsIn({ fleets, windows = {} }: Configuration): PlannedOperation[] {
+  const other = siteTarget('');
+  const scopes = Object.values(windows).map((it) => it.for ?? {});
+  return [
+    ...[...buildInventory(fleets).servers.values()].flatMap(({ serverId, targets }) =>
+      (targets.length === 0 ? [other] : targets).map((target) => ({ target, serverId })),
+    ),
+    ...scopes.flatMap(({ servers = [] }) => servers.map((serverId) => ({ target: other, serverId }))),
+    ...scopes.flatMap((it) => targetsOn(it)).map((target) => ({ target })),
+    { target: other },
+  ];
 }
 
 export interface FreezeEntry {

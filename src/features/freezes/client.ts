@@ -71,8 +71,9 @@ async function begin(session: Session, { extend = false, ...asked }: NewFreeze):
   const [before] = await findFreezes(client, [workflowId]);
   const isOver = Date.parse(before?.freeze?.until ?? '') <= nowMs;
   if (before !== undefined && !isOver && !extend) throw alreadyFrozen(planned.scope, before.freeze);
-  const isReplaced = before?.freeze != null && !isOver;
-  const freeze = isReplaced ? orUsage(extendFreeze(before.freeze!, planned)) : planned;
+  // A freeze whose memo cannot be read holds back everything, so it counts as one in force.
+  const isReplaced = before !== undefined && !isOver;
+  const freeze = isReplaced && before.freeze !== null ? orUsage(extendFreeze(before.freeze, planned)) : planned;
   try {
     const handle = await client.workflow.start(FREEZE_TYPE, {
       ...freezeStartOptions(freeze),

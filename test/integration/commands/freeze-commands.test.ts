@@ -6,6 +6,7 @@ import type { AdHocFreeze } from '../../../src/features/freezes/shapes.ts';
 import { startCommands, type Commands } from '../../support/commands.ts';
 import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { runWorkflowId } from '../../../src/contract/ids.ts';
+import { DEFAULT_TASK_QUEUE } from '../../../src/contract/names.ts';
 import { spreadOf } from '../../../src/features/freezes/rules.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
@@ -123,6 +124,19 @@ describe('belay freeze and thaw', () => {
     const later = printed(await on.belay('freeze', ...scope, '--for', '2h', '--reason', 'more', '--extend', '--json'));
     assert.equal(later.freeze.reason, 'more; before: disks');
     assert.equal(Date.parse(later.freeze.until) - Date.parse(later.freeze.since) > 7_200_000 - 60_000, true);
+  });
+
+  test('--extend leaves a freeze in force that cannot be read, also if the worker refuses the new one', async () => {
+    const fleet = fresh('gone');
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const workflowId = `freeze:fleet:${fleet}`;
+    const args = [{ scope: { kind: 'fleet', id: fleet }, until }, true];
+    await on.client.workflow.start('freeze', { workflowId, taskQueue: DEFAULT_TASK_QUEUE, args });
+    const { code, stderr } = await on.belay('freeze', '--fleet', fleet, ...HOUR, '--extend');
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^note: the new end is set, but the worker's belay\.yaml says: there is no fleet gone/);
+    assert.equal((await on.client.workflow.getHandle(workflowId).describe()).status.name, 'RUNNING');
+    await on.belay('thaw', '--fleet', fleet, '--reason', 'over');
   });
 
   for (const [what, args, message] of [
@@ -250,9 +264,14 @@ freezes:
   always: { from: 2020-01-01T00:00, to: 2120-01-01T00:00, for: { sites: [35] }, reason: gone }
 `;
 
-  async function freezes(...args: string[]): Promise<{ code: number | null; stdout: string; list: () => Listed }> {
+  const freezes = (...args: string[]) => freezesIn(CONFIG, ...args);
+
+  async function freezesIn(
+    file: string,
+    ...args: string[]
+  ): Promise<{ code: number | null; stdout: string; list: () => Listed }> {
     const path = join(await tempFolder(), 'belay.yaml');
-    writeFileSync(path, CONFIG);
+    writeFileSync(path, file);
     const finished = await runInProcess(['freezes', ...args], { ...on.env, BELAY_CONFIG: path });
     return { ...finished, list: () => JSON.parse(finished.stdout) as Listed };
   }
@@ -270,6 +289,23 @@ freezes:
       const found = await freezes(...args, '--json');
       const fromFile = found.list().freezes.filter(({ source }) => source === 'belay.yaml');
       assert.deepEqual([found.code, found.list().frozen, fromFile.map(({ name }) => name)], [code, code === 5, names]);
+    });
+  }
+
+  for (const [what, night, day, code] of [
+    ['if the windows of one fleet are closed', '{ fleets: [shop] }', '{ fleets: [blog] }', 5],
+    ['if a window is closed, and another one is open for everything in it', '{}', '{ fleets: [blog] }', 0],
+    ['if the only window of what is in no fleet is closed', '{ fleets: [shop, blog] }', '{}', 5],
+    ['if the window of one site is closed', '{ fleets: [shop] }', '{ sites: [77] }', 5],
+  ] as [string, string, string, number][]) {
+    test(`exit with ${code} ${what}`, async () => {
+      const file = `fleets: { shop: { servers: { 12: { sites: [34] } } }, blog: { servers: { 13: } } }
+windows:
+  night: { cron: 0 2 * * *, lasts: 2h, for: ${night} }
+  day: { cron: 0 12 * * *, lasts: 2h, for: ${day} }
+`;
+      const found = await freezesIn(file, '--at', '2126-12-24T03:00Z', '--json');
+      assert.deepEqual([found.code, found.list().frozen], [code, code === 5], found.stdout);
     });
   }
 
