@@ -24,60 +24,92 @@ import { isInScope, type Place, type Scope } from '../../config/file/scope.ts';
 const FREEZES: Doubt = { begins: 'first', ends: 'second' };
 const WINDOWS: Doubt = { begins: 'second', ends: 'first' };
 
+/** A freeze or window of belay.yaml. Their names differ. */
+interface Rule {
+  kind: 'freeze' | 'window';
+  name: string;
+  timeZone: string;
+  scope: Scope;
+  reason: string | null;
+  blocks: readonly BlockedAction[];
+  override: OverrideRule;
+  /** Returns the span that contains this instant, or null. */
+  spanAt: (atMs: number) => Span | null;
+  /** Returns the first span that begins after this instant, or null. */
+  nextSpan: (afterMs: number) => Span | null;
+}
+
+function rulesOf({ freezes = {}, windows = {} }: Configuration): Rule[] {
+  return [
+    ...Object.entries(freezes).map(([name, config]) => freezeRule(name, config)),
+    ...Object.entries(windows).map(([name, config]) => windowRule(name, config)),
+  ];
+}
+
+function freezeRule(name: string, config: FreezeConfig): Rule {
+  const { timeZone = 'UTC', reason, blocks = ['deploy'], override = 'reason', for: scope = {} } = config;
+  return { kind: 'freeze', name, timeZone, scope, reason, blocks, override, ...spansOf(config, timeZone) };
+}
+
+function spansOf({ from = '', to = '', cron, lasts = 0 }: FreezeConfig, timeZone: string) {
+  if (cron !== undefined) return recurring({ times: cronTimes(cron), lastsMs: lasts, timeZone }, FREEZES);
+  const beginMs = instantOf(localMsOf(from), timeZone, FREEZES.begins);
+  const once: Span = { beginMs, endMs: instantOf(localMsOf(to), timeZone, FREEZES.ends) };
+  return {
+    spanAt: (atMs: number) => (once.beginMs <= atMs && atMs < once.endMs ? once : null),
+    nextSpan: (afterMs: number) => (once.beginMs > afterMs ? once : null),
+  };
+}
+
+const recurring = (recurrence: Recurrence, doubt: Doubt) => ({
+  spanAt: (atMs: number) => spanAt(recurrence, doubt, atMs),
+  nextSpan: (afterMs: number) => nextSpan(recurrence, doubt, afterMs),
+});
+
+/** No deployment begins in the margin, the last part of a window. */
+function windowRule(name: string, config: WindowConfig): Rule {
+  const { cron, lasts, timeZone = 'UTC', margin = 0, for: scope = {} } = config;
+  const spans = recurring({ times: cronTimes(cron), lastsMs: lasts, timeZone }, WINDOWS);
+  const cut = (span: Span | null) => (span === null ? null : { ...span, endMs: span.endMs - margin });
+  return {
+    ...{ kind: 'window', name, timeZone, scope, reason: null, blocks: ['deploy'], override: 'reason' },
+    spanAt(atMs) {
+      const span = cut(spans.spanAt(atMs));
+      return span !== null && atMs < span.endMs ? span : null;
+    },
+    nextSpan: (afterMs) => cut(spans.nextSpan(afterMs)),
+  };
+}
+
 /** @param letOff names of what does not hold it back @returns everything that holds it back; empty if it may go */
 function frozenBy(
-  rules: FreezeRules,
+  rules: readonly Rule[],
   { action, letOff }: { action: BlockedAction; letOff: ReadonlySet<string> },
   place: Place,
   atMs: number,
 ): FrozenBy[] {
-  const freezes = rules.freezes
-    .filter((it) => it.blocks.includes(action) && isInScope(it.scope, place))
-    .flatMap((it) => activeFreeze(it, atMs))
-    .filter(({ name, override }) => override === 'never' || !letOff.has(name));
-  if (action === 'backup') return freezes;
-  const windows = rules.windows.filter(({ scope }) => isInScope(scope, place));
+  const fitting = rules.filter(({ blocks, scope }) => blocks.includes(action) && isInScope(scope, place));
+  const windows = fitting.filter(({ kind }) => kind === 'window');
   const isLetOff = windows.some(({ name }) => letOff.has(name));
-  return isLetOff ? freezes : [...freezes, ...closedWindows(windows, atMs)];
+  return [
+    ...fitting
+      .filter(({ kind, name, override }) => kind === 'freeze' && (override === 'never' || !letOff.has(name)))
+      .flatMap((it) => activeFreeze(it, atMs)),
+    ...(isLetOff ? [] : closedWindows(windows, atMs)),
+  ];
 }
 
-function activeFreeze(freeze: FreezeRule, atMs: number): FrozenBy[] {
-  const span = freezeAt(freeze, atMs);
+function activeFreeze({ name, reason, timeZone, override, spanAt: at }: Rule, atMs: number): FrozenBy[] {
+  const span = at(atMs);
   if (span === null) return [];
-  const { name, reason, when, override } = freeze;
   const never = override === 'never' ? { override } : {};
-  return [{ kind: 'freeze', name, reason, ...end(span.endMs, when.timeZone), ...never }];
-}
-
-/** Returns the span of the freeze that is active at this instant, or null. */
-function freezeAt({ when }: FreezeRule, atMs: number): Span | null {
-  if ('times' in when) return spanAt(when, FREEZES, atMs);
-  const span = onceFrom(when);
-  return span.beginMs <= atMs && atMs < span.endMs ? span : null;
-}
-
-/** Returns the next span that begins after this instant, or null. */
-function nextFreeze({ when }: FreezeRule, afterMs: number): Span | null {
-  if ('times' in when) return nextSpan(when, FREEZES, afterMs);
-  const span = onceFrom(when);
-  return span.beginMs > afterMs ? span : null;
-}
-
-function onceFrom({ fromMs, toMs, timeZone }: Exclude<FreezeRule['when'], { times: unknown }>): Span {
-  return {
-    beginMs: instantOf(fromMs, timeZone, FREEZES.begins),
-    endMs: instantOf(toMs, timeZone, FREEZES.ends),
-  };
+  return [{ kind: 'freeze', name, reason: reason ?? '', ...end(span.endMs, timeZone), ...never }];
 }
 
 /** If any window is for a place, deployments there begin only inside a window. */
-function closedWindows(windows: readonly WindowRule[], atMs: number): FrozenBy[] {
-  if (windows.some((it) => windowAt(it, atMs) !== null)) return [];
-  const openings = windows.map((it) => ({
-    name: it.name,
-    timeZone: it.when.timeZone,
-    atMs: nextWindow(it, atMs)?.beginMs ?? Infinity,
-  }));
+function closedWindows(windows: readonly Rule[], atMs: number): FrozenBy[] {
+  if (windows.some((it) => it.spanAt(atMs) !== null)) return [];
+  const openings = windows.map((it) => ({ ...it, atMs: it.nextSpan(atMs)?.beginMs ?? Infinity }));
   const [next] = openings.sort((a, b) => a.atMs - b.atMs);
   if (next === undefined) return [];
   const names = windows.map(({ name }) => name).join(', ');
@@ -85,32 +117,18 @@ function closedWindows(windows: readonly WindowRule[], atMs: number): FrozenBy[]
   return [{ kind: 'window', name: next.name, reason, ...end(next.atMs, next.timeZone) }];
 }
 
-/** Returns the open window without its margin, or null. */
-function windowAt({ when, marginMs }: WindowRule, atMs: number): Span | null {
-  const span = spanAt(when, WINDOWS, atMs);
-  return span !== null && atMs < span.endMs - marginMs ? { ...span, endMs: span.endMs - marginMs } : null;
-}
-
-function nextWindow({ when, marginMs }: WindowRule, afterMs: number): Span | null {
-  const span = nextSpan(when, WINDOWS, afterMs);
-  return span === null ? null : { ...span, endMs: span.endMs - marginMs };
-}
-
 type End = Pick<FrozenBy, 'until' | 'untilText'>;
 
 export const unknownEnd: End = { until: null, untilText: 'no known time' };
 
-function end(atMs: number, timeZone: string): End {
-  if (atMs === Infinity) return unknownEnd;
-  const at = new Date(atMs);
-  return { until: at.toISOString(), untilText: `${localText(at, timeZone)} (${timeZone})` };
-}
+const end = (atMs: number, timeZone: string): End =>
+  atMs === Infinity ? unknownEnd : { until: new Date(atMs).toISOString(), untilText: textOf(atMs, timeZone) };
+
+const textOf = (atMs: number, timeZone: string): string => `${localText(new Date(atMs), timeZone)} (${timeZone})`;
 
 /* Lists the freezes and windows of belay.yaml: what is active at an instant, and when each begins and ends. Pure. */
 
-export interface ListedFreeze {
-  kind: 'freeze' | 'window';
-  name: string;
+export interface ListedFreeze extends Pick<Rule, 'kind' | 'name' | 'reason' | 'blocks' | 'override'> {
   isActive: boolean;
   /** The begin of the current span, or of the next one. ISO 8601, or null if there is none. */
   from: string | null;
@@ -118,40 +136,19 @@ export interface ListedFreeze {
   /** For people, in the local time of the entry's time zone. */
   fromText: string | null;
   untilText: string | null;
-  reason: string | null;
-  blocks: readonly BlockedAction[];
-  override: OverrideRule;
   /** Without keys, the entry is for everything. */
   scope: Scope;
 }
 
 /** @param places only those that are for one of them; without one, all */
-function listFreezes({ freezes, windows }: FreezeRules, places: readonly Place[], atMs: number): ListedFreeze[] {
-  const fits = ({ scope }: { scope: Scope }) => places.length === 0 || places.some((place) => isInScope(scope, place));
-  const listed = [
-    ...freezes.filter(fits).map((rule): ListedFreeze => {
-      const active = freezeAt(rule, atMs);
-      const times = timesOf(active ?? nextFreeze(rule, atMs), rule.when.timeZone);
-      const { name, reason, blocks, override, scope } = rule;
-      return { kind: 'freeze', name, isActive: active !== null, ...times, reason, blocks, override, scope };
-    }),
-    ...windows.filter(fits).map((rule): ListedFreeze => {
-      const open = windowAt(rule, atMs);
-      const times = timesOf(open ?? nextWindow(rule, atMs), rule.when.timeZone);
-      const { name, scope } = rule;
-      const blocks: BlockedAction[] = ['deploy'];
-      return {
-        kind: 'window',
-        name,
-        isActive: open !== null,
-        ...times,
-        reason: null,
-        blocks,
-        override: 'reason',
-        scope,
-      };
-    }),
-  ];
+function listFreezes(rules: readonly Rule[], places: readonly Place[], atMs: number): ListedFreeze[] {
+  const fits = ({ scope }: Rule) => places.length === 0 || places.some((place) => isInScope(scope, place));
+  const listed = rules.filter(fits).map((rule): ListedFreeze => {
+    const { kind, name, timeZone, reason, blocks, override, scope } = rule;
+    const now = rule.spanAt(atMs);
+    const times = timesOf(now ?? rule.nextSpan(atMs), timeZone);
+    return { kind, name, isActive: now !== null, ...times, reason, blocks, override, scope };
+  });
   // Entries that hold something back come first, then those that begin next.
   const order = ({ kind, isActive, from }: ListedFreeze) => [(kind === 'freeze') === isActive ? 0 : 1, from ?? '~'];
   return listed.sort((a, b) => (order(a) < order(b) ? -1 : 1));
@@ -159,40 +156,8 @@ function listFreezes({ freezes, windows }: FreezeRules, places: readonly Place[]
 
 function timesOf(span: Span | null, timeZone: string): Pick<ListedFreeze, 'from' | 'until' | 'fromText' | 'untilText'> {
   if (span === null) return { from: null, until: null, fromText: null, untilText: null };
-  const [from, until] = [new Date(span.beginMs), new Date(span.endMs)];
-  const text = (at: Date) => `${localText(at, timeZone)} (${timeZone})`;
-  return { from: from.toISOString(), until: until.toISOString(), fromText: text(from), untilText: text(until) };
-}
-
-/* The rules of a policy, as the workers apply them. */
-
-/** Local times, in milliseconds since 1970 as if the zone were UTC. */
-interface LocalSpan {
-  fromMs: number;
-  toMs: number;
-  timeZone: string;
-}
-
-interface FreezeRule {
-  name: string;
-  when: Recurrence | LocalSpan;
-  scope: Scope;
-  reason: string;
-  blocks: readonly BlockedAction[];
-  override: OverrideRule;
-}
-
-interface WindowRule {
-  name: string;
-  when: Recurrence;
-  scope: Scope;
-  /** No deployment begins in this last part of a window. */
-  marginMs: number;
-}
-
-interface FreezeRules {
-  freezes: readonly FreezeRule[];
-  windows: readonly WindowRule[];
+  const [from, until] = [span.beginMs, span.endMs].map((ms) => new Date(ms).toISOString()) as [string, string];
+  return { from, until, fromText: textOf(span.beginMs, timeZone), untilText: textOf(span.endMs, timeZone) };
 }
 
 /* What a policy says of freezes and windows. */
@@ -200,7 +165,7 @@ interface FreezeRules {
 export const actionOf = (operation: PlannedOperation): BlockedAction => ('target' in operation ? 'deploy' : 'backup');
 
 export function freezesPolicy(configuration: Configuration, places: Places) {
-  const rules = freezeRules(configuration);
+  const rules = rulesOf(configuration);
   return {
     /** Whether an ad-hoc freeze would hold back what it names. */
     wordOn: wordOnFreezes(configuration),
@@ -211,7 +176,7 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
       return [...new Map(found.map((it) => [`${it.kind}:${it.name}`, it])).values()];
     },
     /** What of belay.yaml has this name, and whether a run may be let off. Null if nothing has. */
-    overridable: (name: string) => overridable(rules, name),
+    overridable: (name: string): Overridable | null => rules.find((it) => it.name === name) ?? null,
     /** What belay.yaml has for these operations. */
     list: (operations: readonly PlannedOperation[], atMs: number) =>
       listFreezes(rules, operations.flatMap(places.of), atMs),
@@ -222,16 +187,7 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
   };
 }
 
-export interface Overridable {
-  kind: 'freeze' | 'window';
-  override: OverrideRule;
-}
-
-function overridable({ freezes, windows }: FreezeRules, name: string): Overridable | null {
-  const freeze = freezes.find((it) => it.name === name);
-  if (freeze !== undefined) return { kind: 'freeze', override: freeze.override };
-  return windows.some((it) => it.name === name) ? { kind: 'window', override: 'reason' } : null;
-}
+export type Overridable = Pick<Rule, 'kind' | 'override'>;
 
 /** A site has no backup, so only freezes of its server hold that back. */
 function adHocIds(operation: PlannedOperation, { fleet, serverIds }: Place): string[] {
@@ -241,28 +197,5 @@ function adHocIds(operation: PlannedOperation, { fleet, serverIds }: Place): str
     ...serverIds.map((id) => ({ kind: 'server' as const, id })),
     ...('target' in operation ? [operation.target] : []),
   ];
-  return [...new Set(scopes.map(freezeId))];
-}
-
-function freezeRules({ freezes = {}, windows = {} }: Configuration): FreezeRules {
-  return {
-    freezes: Object.entries(freezes).map(([name, config]) => freezeRule(name, config)),
-    windows: Object.entries(windows).map(([name, config]) => windowRule(name, config)),
-  };
-}
-
-function freezeRule(name: string, config: FreezeConfig): FreezeRule {
-  const { timeZone = 'UTC', reason, blocks = ['deploy'], override = 'reason' } = config;
-  return { name, when: { ...whenOf(config), timeZone }, scope: config.for ?? {}, reason, blocks, override };
-}
-
-function whenOf({ from = '', to = '', cron, lasts = 0 }: FreezeConfig) {
-  if (cron !== undefined) return { times: cronTimes(cron), lastsMs: lasts };
-  return { fromMs: localMsOf(from), toMs: localMsOf(to) };
-}
-
-function windowRule(name: string, config: WindowConfig): WindowRule {
-  const { cron, lasts, timeZone = 'UTC', margin = 0 } = config;
-  const when = { times: cronTimes(cron), lastsMs: lasts, timeZone };
-  return { name, when, scope: config.for ?? {}, marginMs: margin };
+  return scopes.map(freezeId);
 }
