@@ -25,73 +25,54 @@ export const createProofDeps = (): ProofDeps => ({
   verifyToken: createTokenVerifier(),
 });
 
-type Answer = Pick<Yes, 'by' | 'why' | 'proof'> & { decision: Decided };
-
 export interface GivenAnswer {
   plan: ApprovalPlan;
-  answer: Pick<Answer, 'by' | 'proof' | 'decision'>;
+  answer: Pick<Yes, 'by' | 'why' | 'proof'> & { decision: Decided };
   givenMs: number;
 }
 
-/** @returns the key or job that proves the answer at this time. @throws ApprovalError if nothing does */
-export type Prove = (plan: ApprovalPlan, answer: Answer, atMs: number) => string;
+/** @returns the key or job that proves an answer at this time. @throws ApprovalError if nothing does */
+export type Proven = (atMs: number) => string;
 
 /**
  * Reads the signers again, so that a removed key no longer counts.
  *
- * @param given the answers to be proven
- * @throws Error if the signers or GitHub's keys cannot be read
+ * @returns a function that judges an answer. Both throw an Error if the signers or GitHub's keys cannot be read
  */
-export async function proofsOf(
+export async function proverOf(
   approval: PolicyApproval,
-  given: readonly GivenAnswer[],
   { readText, verifyToken }: ProofDeps,
-): Promise<Prove> {
+): Promise<(given: GivenAnswer) => Promise<Proven>> {
   const { rule, github } = approval;
   const signers = await signersOf(approval, readText);
-  const jobs = github === null ? null : await jobsOf(github, given, verifyToken);
-  return (plan, answer, atMs) => {
-    const { by, proof } = answer;
-    if (plainText(by) !== by || (answer.why !== null && plainText(answer.why) !== answer.why))
-      throw new ApprovalError('the name and the reason have to be one line each, of at most 200 characters');
+  return async ({ plan, answer, givenMs }) => {
+    const { by, why, proof, decision } = answer;
+    if (plainText(by) !== by || (why !== null && plainText(why) !== why))
+      return refusing('the name and the reason have to be one line each, of at most 200 characters');
     if (rule.from !== null && !rule.from.includes(by))
-      throw new ApprovalError(`${by} is none of those who may decide about ${rule.name}: ${rule.from.join(', ')}`);
-    if (jobs !== null) return jobs(answer);
-    if (rule.proof === 'none') return NOT_PROVEN;
-    if (proof.kind !== 'ssh') throw new ApprovalError(`${rule.name} needs a signature of SSH`);
-    const text = signedText(plan, planHash(plan), answer);
+      return refusing(`${by} is none of those who may decide about ${rule.name}: ${rule.from.join(', ')}`);
+    if (github !== null) {
+      if (proof.kind !== 'github') return refusing('it needs a job of GitHub: `belay approve --github`');
+      const use = { gate: github, audience: audienceOf(planHash(plan), decision), actor: by };
+      // The token has expired by the time the request is sent, so it is judged as of the time of the answer.
+      return verifyToken(proof.token, use, givenMs).then((job) => () => job, refuseIfFinal);
+    }
+    if (rule.proof === 'none') return () => NOT_PROVEN;
+    if (proof.kind !== 'ssh') return refusing(`${rule.name} needs a signature of SSH`);
     const { signature } = proof;
-    return proveBySsh(signers, { signature, text, namespace: APPROVAL_NAMESPACE, principal: by }, atMs);
+    const signed = { signature, text: signedText(plan, planHash(plan), answer), namespace: APPROVAL_NAMESPACE };
+    return (atMs) => proveBySsh(signers, { ...signed, principal: by }, atMs);
   };
 }
 
-/** A token has expired by the time the request is sent, so judge it as of the time of the answer. */
-async function jobsOf(
-  gate: GitHubGate,
-  given: readonly GivenAnswer[],
-  verifyToken: VerifyToken,
-): Promise<(answer: Pick<Yes, 'by' | 'proof'>) => string> {
-  const verified = new Map<string, string | ApprovalError>();
-  for (const { plan, answer, givenMs } of given) {
-    const { by: actor, proof, decision } = answer;
-    if (proof.kind !== 'github') continue;
-    const use = { gate, audience: audienceOf(planHash(plan), decision), actor };
-    const job = await verifyToken(proof.token, use, givenMs).catch((error: unknown) => {
-      if (error instanceof ApprovalError) return error;
-      throw error;
-    });
-    verified.set(keyOf(proof.token, actor), job);
-  }
-  return ({ by, proof }) => {
-    if (proof.kind !== 'github') throw new ApprovalError('it needs a job of GitHub: `belay approve --github`');
-    const job = verified.get(keyOf(proof.token, by)) ?? new ApprovalError('the token of GitHub was not verified');
-    if (job instanceof ApprovalError) throw job;
-    return job;
+const refusing = (message: string) => refuseIfFinal(new ApprovalError(message));
+
+function refuseIfFinal(error: unknown): Proven {
+  if (!(error instanceof ApprovalError)) throw error;
+  return () => {
+    throw error;
   };
 }
-
-/** A token proves only one name. */
-const keyOf = (token: string, by: string): string => `${token} ${by}`;
 
 /** @throws Error whose message names file and line */
 async function signersOf({ rule, signersFile }: PolicyApproval, readText: ReadText): Promise<Signer[]> {

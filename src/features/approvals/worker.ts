@@ -24,10 +24,10 @@ import { differentPeople, askedWhen } from './rules.ts';
 import {
   type PolicyApproval,
   createProofDeps,
-  proofsOf,
+  proverOf,
   unanswerable,
   type ProofDeps,
-  type Prove,
+  type Proven,
 } from './worker-proofs.ts';
 import type { CurrentPolicy } from '../../config/live-policy.ts';
 import type { PlannedOperation } from '../../config/policy.ts';
@@ -47,32 +47,28 @@ interface ApprovedDeployment {
   approved?: Approved[] | undefined;
 }
 
-type ApprovedAt = (atMs: number) => RunError | null;
-
-export interface ApprovalJudge {
-  /**
-   * Returns the approvals that these operations need, and those that the run names.
-   *
-   * @throws Error if this worker cannot read its signers, but another one may
-   */
-  rulesFor: (
-    operations: readonly PlannedOperation[],
-    named: string | readonly string[] | undefined,
-  ) => Promise<RulesAnswer>;
-  /** @throws Error if this worker cannot tell, but another one may */
-  check: (check: ApprovalCheck) => Promise<CheckedApproval | { problem: string }>;
-  /**
-   * @param startedBy the workflows that led to the request, by Temporal's record, so that no approval counts for
-   * another run or a later execution; null before there is a request
-   * @returns a function that says why the request is not sent at a time, or null
-   * @throws Error if this worker cannot tell, but another one may
-   */
-  look: (deployment: ApprovedDeployment, startedBy: (() => Promise<StartedBy[]>) | null) => Promise<ApprovedAt>;
+/** An approval of one rule, as this worker's own rule judges it. */
+interface Judged {
+  approved: Approved;
+  rule: ApprovalRule;
+  own: ApprovalRule;
+  /** One for each approval that was given. */
+  proofs: Proven[];
 }
 
-export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = createProofDeps()): ApprovalJudge {
+export type ApprovalJudge = ReturnType<typeof createApprovalJudge>;
+
+export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = createProofDeps()) {
   return {
-    async rulesFor(operations, named) {
+    /**
+     * Returns the approvals that these operations need, and those that the run names.
+     *
+     * @throws Error if this worker cannot read its signers, but another one may
+     */
+    async rulesFor(
+      operations: readonly PlannedOperation[],
+      named: string | readonly string[] | undefined,
+    ): Promise<RulesAnswer> {
       const { approvalsFor, approval } = await policy();
       const all = new Set(operations.flatMap(approvalsFor));
       for (const name of [named ?? []].flat()) {
@@ -86,54 +82,63 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
       }
       return { rules: [...all].map(({ rule }) => rule) };
     },
-    async check({ plan, atMs, ...answer }) {
+    /** @throws Error if this worker cannot tell, but another one may */
+    async check({ plan, atMs, ...answer }: ApprovalCheck): Promise<CheckedApproval | { problem: string }> {
       const { approval } = await policy();
       const problems: string[] = [];
       const counted: CheckedApproval = { rules: [], proven: '' };
       for (const { name } of plan.rules) {
-        try {
-          const prove = await proofsOf(known(approval(name), name), [{ plan, answer, givenMs: atMs }], deps);
-          const proven = prove(plan, answer, atMs);
-          if (counted.proven === '' || proven !== NOT_PROVEN) counted.proven = proven;
-          counted.rules.push(name);
-        } catch (error) {
-          if (!(error instanceof ApprovalError)) throw error;
-          problems.push(error.message);
-        }
+        const prove = await proverOf(known(approval(name), name), deps);
+        const proof = await prove({ plan, answer, givenMs: atMs });
+        const proven = provenAt(proof, atMs, problems);
+        if (proven === null) continue;
+        if (counted.proven === '' || proven !== NOT_PROVEN) counted.proven = proven;
+        counted.rules.push(name);
       }
       return counted.rules.length > 0 ? counted : { problem: problems.join('; ') };
     },
-    async look({ approved = [], ...deployment }, startedBy) {
+    /**
+     * @param startedBy the workflows that led to the request, by Temporal's record, so that no approval counts for
+     * another run or a later execution; null before there is a request
+     * @returns a function that says why the request is not sent at a time, or null
+     * @throws Error if this worker cannot tell, but another one may
+     */
+    async look(
+      { approved = [], ...deployment }: ApprovedDeployment,
+      startedBy: (() => Promise<StartedBy[]>) | null,
+    ): Promise<(atMs: number) => RunError | null> {
       const { approvalsFor, approval } = await policy();
-      const own = approvalsFor(deployment).map(({ rule }) => rule.name);
-      const judged: { approved: Approved; rule: ApprovalRule; own: PolicyApproval; prove: Prove }[] = [];
+      const judged: Judged[] = [];
       for (const it of approved) {
-        const given = it.yeses.map((yes) => ({
-          plan: it.plan,
-          answer: { ...yes, decision: 'approve' as const },
-          givenMs: Date.parse(yes.at),
-        }));
         for (const rule of it.plan.rules) {
           const mine = known(approval(rule.name), rule.name);
-          judged.push({ approved: it, rule, own: mine, prove: await proofsOf(mine, given, deps) });
+          const prove = await proverOf(mine, deps);
+          const given = it.yeses.map((yes) =>
+            prove({ plan: it.plan, answer: { ...yes, decision: 'approve' }, givenMs: Date.parse(yes.at) }),
+          );
+          judged.push({ approved: it, rule, own: mine.rule, proofs: await Promise.all(given) });
         }
       }
+      const own = approvalsFor(deployment).map(({ rule }) => rule.name);
       const unasked = own.find((name) => !judged.some(({ rule }) => rule.name === name));
       if (unasked !== undefined) return () => ({ type: 'Refused', message: notAsked(unasked) });
       const ancestors = approved.length === 0 ? [] : ((await startedBy?.()) ?? null);
       const foreign = approved.find((it) => !covers(it, deployment) || !isFor(it, ancestors));
       if (foreign !== undefined) return () => ({ type: 'Refused', message: notCovered(foreign, deployment) });
-      return (atMs) => firstOf(judged, (it) => problemOf(it.approved, it.rule, it.own, it.prove, atMs));
+      return (atMs) => judged.map((it) => problemOf(it, atMs)).find((it) => it !== null) ?? null;
     },
   };
 }
 
-function firstOf<T>(of: readonly T[], problem: (it: T) => RunError | null): RunError | null {
-  for (const it of of) {
-    const found = problem(it);
-    if (found !== null) return found;
+/** @param problems receives why nothing is proven @returns null if nothing is proven */
+function provenAt(proof: Proven, atMs: number, problems: string[]): string | null {
+  try {
+    return proof(atMs);
+  } catch (error) {
+    if (!(error instanceof ApprovalError)) throw error;
+    problems.push(error.message);
+    return null;
   }
-  return null;
 }
 
 /** While a change of belay.yaml spreads, another worker may have the approval. */
@@ -168,27 +173,16 @@ function covers({ plan, part }: Approved, { target, serverId, service, letOff = 
  * This worker's own rule decides who counts, how many are needed and for how long. A plan made elsewhere cannot weaken
  * it.
  */
-function problemOf(
-  { plan, yeses }: Approved,
-  rule: ApprovalRule,
-  { rule: own }: PolicyApproval,
-  prove: Prove,
-  atMs: number,
-): RunError | null {
+function problemOf({ approved: { plan, yeses }, rule, own, proofs }: Judged, atMs: number): RunError | null {
   const askedMs = Date.parse(plan.askedAt);
   const untilMs = askedMs + Math.min(own.expiryMs, rule.expiryMs);
   const problems: string[] = [];
-  const proven: { by: string; proof: string; atMs: number }[] = [];
-  for (const yes of yeses) {
-    const yesMs = Date.parse(yes.at);
-    if (!(yesMs >= askedMs && yesMs <= untilMs)) continue;
-    try {
-      proven.push({ by: yes.by, proof: prove(plan, { ...yes, decision: 'approve' }, atMs), atMs: yesMs });
-    } catch (error) {
-      if (!(error instanceof ApprovalError)) throw error;
-      problems.push(error.message);
-    }
-  }
+  const proven = yeses.flatMap(({ by, at }, index) => {
+    const yesMs = Date.parse(at);
+    if (!(yesMs >= askedMs && yesMs <= untilMs)) return [];
+    const proof = provenAt(proofs[index]!, atMs, problems);
+    return proof === null ? [] : [{ by, proof, atMs: yesMs }];
+  });
   const wanted = Math.max(own.need, rule.need);
   const counted = differentPeople(proven);
   if (counted.length < wanted) {
