@@ -184,6 +184,8 @@ export const TIMING = {
     /** A poll lasts a minute, so a running worker was seen within this time. */
     seenWithinMs: 70 * SECOND,
     shutdownGraceMs: 15 * SECOND,
+    /** After this time, a stopping worker gives up on activities that do not end. */
+    shutdownForceMs: 40 * SECOND,
     /** The sticky queue of a killed worker keeps a task no longer than this. */
     stickyQueueMs: 2 * SECOND,
     workflowTaskMs: 5 * SECOND,

@@ -33,6 +33,8 @@ export const SETTINGS = {
   isolateExecutionTimeout: '1 minute',
   // A POST in progress can finish: 8 s for the answer, then the time to record it.
   shutdownGraceTime: TIMING.worker.shutdownGraceMs,
+  // A process whose worker only waits for an activity that never ends does no work, and no supervisor starts it again.
+  shutdownForceTime: TIMING.worker.shutdownForceMs,
   // By default the SDK sends a heartbeat only after 80 % of the timeout, so one late heartbeat would end a POST.
   maxHeartbeatThrottleInterval: TIMING.post.heartbeatMs,
 } as const;

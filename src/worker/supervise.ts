@@ -36,7 +36,11 @@ export async function supervise(
   workers: readonly Worker[],
   { connection, pool, queue, closing, log, monitoring }: Supervised,
 ): Promise<RunningWorker> {
-  const ended = runTogether(workers).finally(() => {
+  const shutDownAll = () => {
+    pool.leave();
+    shutDown(workers);
+  };
+  const ended = runTogether(workers, shutDownAll).finally(() => {
     closing.abort();
     return connection.close();
   });
@@ -49,7 +53,7 @@ export async function supervise(
   const clockAheadMs = (await Promise.race([polling, ended])) ?? null;
   // Two workers that start at the same time see each other only now.
   await refuseOtherService(connection, queue).catch(async (error: unknown) => {
-    shutDown(workers);
+    shutDownAll();
     await ended;
     throw error;
   });
@@ -65,8 +69,7 @@ export async function supervise(
     clockAheadMs,
     async stop() {
       stopping.abort();
-      pool.leave();
-      shutDown(workers);
+      shutDownAll();
       await ended;
     },
   };
@@ -93,8 +96,8 @@ function reportClock(aheadMs: number, log: Logger): void {
 /* Runs several workers of this process as one. */
 
 /** @returns once all have stopped. When one ends, the others stop too. @throws the error of the first that failed */
-async function runTogether(workers: readonly Worker[]): Promise<void> {
-  const ended = await Promise.allSettled(workers.map((worker) => runToEnd(worker).finally(() => shutDown(workers))));
+async function runTogether(workers: readonly Worker[], shutDownAll: () => void): Promise<void> {
+  const ended = await Promise.allSettled(workers.map((worker) => runToEnd(worker).finally(shutDownAll)));
   const failed = ended.find((it) => it.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
 }

@@ -79,10 +79,11 @@ export async function addWorker(
     epoch,
     maxRequestsPerSecond,
     token = () => Promise.resolve(TOKEN),
+    policy = fixedPolicy(configuration),
     ...options
   }: Pick<WorkerOptions, 'eventSlots' | 'admission' | 'encryption' | 'version'> &
     Pick<ServiceConfig, 'epoch' | 'maxRequestsPerSecond'> &
-    Partial<Pick<ServiceConfig, 'token'>> = {},
+    Partial<Pick<ServiceConfig, 'token'> & Pick<WorkerOptions, 'policy'>> = {},
 ): Promise<RunningWorker> {
   const worker = await startWorker(
     {
@@ -95,12 +96,14 @@ export async function addWorker(
         ...definedFields({ epoch, maxRequestsPerSecond }),
       },
       configuration,
-      policy: fixedPolicy(configuration),
+      policy,
       log,
       workflowBundle: await testBundle(),
     },
     'poll',
   );
+  // If it fails, nothing else tells the tests, which would wait for it in vain.
+  void worker.ended.then(() => undefined);
   atEnd(() => worker.stop());
   return worker;
 }

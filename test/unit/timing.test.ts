@@ -31,6 +31,10 @@ test('a stopping worker lets a POST in progress finish and record its answer', (
   assert.ok(worker.shutdownGraceMs > post.answerMs + post.spareMs);
 });
 
+test('a stopping worker gives up only on an activity that has outlived its own limits', () => {
+  assert.ok(worker.shutdownForceMs > worker.shutdownGraceMs + Math.max(read.activityMs, notify.attemptMs));
+});
+
 test('a trace read on time counts as watched', () => {
   assert.ok(Math.max(...poll.earlyReadsMs) < verdict.coverageSlackMs + post.takenWithinMs);
   assert.ok(verdict.minSettleMs > verdict.coverageSlackMs);
