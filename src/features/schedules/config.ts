@@ -48,7 +48,11 @@ function planSchedule(name: string, schedule: ScheduleConfig, context: PlanConte
   return {
     definition: {
       scheduleId: scheduleId(fleet, name),
-      input: { fleet, schedule: name, when, timeZone, slot, catchUpMs, pauseOnFailure, start },
+      input: {
+        ...{ fleet, schedule: name, when, timeZone, slot, catchUpMs, pauseOnFailure, start },
+        ...(jitter === undefined ? {} : { jitterMs: jitter }),
+        ...(overlap === 'queue' ? { queues: true } : {}),
+      },
       calendars: [
         ...times.map((it) => ({ ...it, year: null, comment: when.slice(0, 200) })),
         ...moved.map(movedCalendar),

@@ -27,6 +27,10 @@ export interface ScheduledInput {
   slot: Slot;
   /** A firing starts nothing if no worker picks it up within this time. */
   catchUpMs: number;
+  /** Temporal delays firings by up to this much. Absent: by nothing. */
+  jitterMs?: number;
+  /** A firing waits for the end of the last run, however long that takes. Absent: it does not wait. */
+  queues?: true;
   /** Whether Temporal pauses the schedule when the run or rollout fails. */
   pauseOnFailure?: boolean;
   start: { type: RunType; input: RunInput } | { type: typeof ROLLOUT_TYPE; input: Omit<RolloutInput, 'key'> };

@@ -27,11 +27,13 @@ const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIM
 
 export async function runScheduled(input: ScheduledInput): Promise<ScheduledResult> {
   refuseOtherInput(input);
-  const { slot, timeZone, fleet, schedule, catchUpMs } = input;
+  const { slot, timeZone, fleet, schedule, catchUpMs, jitterMs = 0, queues = false } = input;
   const { startTime, typedSearchAttributes } = workflowInfo();
   const nominalAt = typedSearchAttributes.get(FIRED_AT) ?? startTime;
-  // Uses the nominal time, because a restored Temporal fires again for times that were handled before.
-  if (Date.now() - nominalAt.getTime() > catchUpMs) {
+  // Uses the nominal time, because a restored Temporal fires again for times that were handled before. Only the start
+  // shows how long a firing waited for the last run.
+  const dueMs = queues ? startTime.getTime() : nominalAt.getTime() + jitterMs;
+  if (Date.now() - dueMs > catchUpMs) {
     const message = `nothing was started: this firing was planned for ${nominalAt.toISOString()}, over ${durationText(catchUpMs)} ago`;
     throw ApplicationFailure.create({ type: 'NoWorker', message, nonRetryable: true });
   }
