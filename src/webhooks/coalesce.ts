@@ -22,6 +22,7 @@ interface Handling {
 }
 
 const MAX_REMEMBERED = 10_000;
+const FRESH_ALIKE_MS = 60_000;
 
 /** @throws the error of the store, if the event may not have been stored */
 export function createCoalescing(
@@ -67,11 +68,23 @@ export function createCoalescing(
   };
 }
 
-/** Null for an event that names nothing, because then only its body shows what it means. */
+/**
+ * An event that is fresh for a shorter time may be too late when it is handled, and must not stand for one that is not.
+ * Null for an event that names nothing, because then only its body shows what it means.
+ */
 function meaningOf({ source, verified, freshForMs, event }: EventInput): string | null {
   const { kind, rawKind, serverId, siteId, backupId } = event;
   if (serverId === null && siteId === null && backupId === null) return null;
-  return JSON.stringify([source, verified, freshForMs > 0, kind, rawKind, serverId, siteId, backupId]);
+  return JSON.stringify([
+    source,
+    verified,
+    Math.floor(freshForMs / FRESH_ALIKE_MS),
+    kind,
+    rawKind,
+    serverId,
+    siteId,
+    backupId,
+  ]);
 }
 
 function remember(remembered: Map<string, string>, id: string, standing: string): void {

@@ -138,6 +138,14 @@ describe('coalescing', () => {
     assert.ok(starts.length <= 1 + Math.ceil(10_000 / GAP_MS), `${starts.length} workflows`);
   });
 
+  test('never stands an event that is almost too late for one that is fresh', async () => {
+    const started: number[] = [];
+    const store = { accept: ({ freshForMs }: EventInput) => Promise.resolve(started.push(freshForMs) > 0) };
+    const accept = createCoalescing(store, () => 0);
+    for (const [n, freshForMs] of [1_000, 1_000, 900_000].entries()) await accept({ ...input(`d${n}`), freshForMs });
+    assert.deepEqual(started, [1_000, 1_000, 900_000]);
+  });
+
   test('never stands an event for others that Temporal did not store, or that was a repeat', async () => {
     let stored: Promise<boolean> = Promise.reject(new Error('unavailable'));
     stored.catch(() => undefined);
