@@ -72,7 +72,10 @@ function isoTime(text: string | null): string | null {
   // Date.parse accepts almost any text with a digit, so check the form first.
   const isDate = /^(\d{4}-\d\d-\d\d([T ]|$)|[A-Z][a-z]{2}, \d)/.test(text);
   const ms = number ?? (isDate ? Date.parse(hasZone(text) ? text : `${text}Z`) : NaN);
-  return Number.isNaN(ms) || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
+  if (Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return null;
+  const iso = new Date(ms).toISOString();
+  // Times are compared as texts, and a year of five digits, which begins with a sign, would be before any other.
+  return /^\d/.test(iso) ? iso : null;
 }
 
 const hasZone = (date: string) => !date.includes(':') || /([+-]\d\d:?\d\d|[A-Za-z])$/.test(date);

@@ -70,7 +70,19 @@ const SAME_WORDS = [
   'Sat, 21 Nov 2026 02:30:34 GMT',
   '2026-11-21 02:30:34Z',
 ];
-const NO_TIMES = ['soon', '', 'server 12', 12, -1, 20_261_121, '9'.repeat(20), '2026-99-99', true, null];
+const NO_TIMES = [
+  'soon',
+  '',
+  'server 12',
+  12,
+  -1,
+  20_261_121,
+  '9'.repeat(20),
+  '2026-99-99',
+  true,
+  null,
+  'Fri, 01 Jan 12345 00:00:00 GMT',
+];
 for (const time of [...SAME_TIME, ...SAME_WORDS, ...NO_TIMES]) {
   const at = (NO_TIMES as unknown[]).includes(time) ? null : '2026-11-21T02:30:34.000Z';
   test(`the time ${JSON.stringify(time)} is read as ${at ?? 'none'}`, () =>
