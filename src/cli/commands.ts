@@ -24,12 +24,14 @@ import { choiceOf, durationWithin, parseId, parseLimit } from './parse-values.ts
 const KINDS: {
   name: RunCommand;
   type: RunType;
+  summary: string;
   description: string;
   examples: string[];
 }[] = [
   {
     name: 'run',
     type: 'backupThenDeploy',
+    summary: 'back up a server, then deploy sites and apps',
     description:
       'back up a server, wait until the backup is complete, then deploy sites and apps and wait for the verdict',
     examples: [
@@ -42,18 +44,21 @@ const KINDS: {
   {
     name: 'backup',
     type: 'backupOnly',
+    summary: 'back up a server',
     description: 'back up a server and wait until the backup is complete',
     examples: ['belay backup --server 12', 'belay backup --server 12 --backup-interval 30s --backup-tries 60'],
   },
   {
     name: 'deploy',
     type: 'deployOnly',
+    summary: 'deploy sites and apps without a backup',
     description: 'deploy sites and apps without a backup and wait for the verdict',
     examples: ['belay deploy --site 34', 'belay deploy --site 34 --site 35 --keep-going'],
   },
   {
     name: 'watch',
     type: 'watchDeployment',
+    summary: 'follow a deployment that something else starts',
     description: 'wait for the verdict of a deployment that Belay does not start, such as one started by a push',
     examples: ['belay watch --site 34'],
   },
@@ -62,8 +67,8 @@ const KINDS: {
 const deploys = (type: RunType) => type === 'backupThenDeploy' || type === 'deployOnly';
 
 export function runCommands(): Command[] {
-  return KINDS.map(({ name, type, description, examples: lines }) => {
-    const command = addRunOptions(new Command(name).description(description), name);
+  return KINDS.map(({ name, type, summary: short, description, examples: lines }) => {
+    const command = addRunOptions(new Command(name).summary(short).description(description), name);
     if (type !== 'watchDeployment') addExceptionOptions(command, 'run', deploys(type)).addOption(dryRunOption());
     if (deploys(type)) command.addOption(followOption());
     return addWaitOptions(addStartOptions(command))
@@ -79,6 +84,7 @@ const load = () => import('./config-actions.ts');
 
 export function configCommands(): Command[] {
   const init = new Command('init')
+    .summary('write a belay.yaml to begin with')
     .description('write a belay.yaml in which everything is explained, and commented out')
     .argument('[file]', 'file to write (default: BELAY_CONFIG, else belay.yaml)')
     .option('--force', 'replace the file if there is one')
@@ -93,7 +99,13 @@ export function configCommands(): Command[] {
     .addOption(json())
     .addHelpText('after', examples('belay config check', 'belay config check deploy/belay.yaml --json'))
     .action(async (file: string | undefined, options: { json?: boolean }) => (await load()).check(file, options));
-  return [init, new Command('config').description('check the configuration file').addCommand(check)];
+  return [
+    init,
+    new Command('config')
+      .summary('check belay.yaml, also in a pull request')
+      .description('check the configuration file')
+      .addCommand(check),
+  ];
 }
 
 /* `belay list`. */
@@ -104,7 +116,9 @@ const TARGETS = {
 };
 
 export function listCommand(): Command {
-  const command = new Command('list').description('list runs, newest first; on a terminal, newest last');
+  const command = new Command('list')
+    .summary('list runs')
+    .description('list runs, newest first; on a terminal, newest last');
   return addTargetOptions(command, TARGETS)
     .addOption(server())
     .addOption(outcome())
@@ -136,9 +150,16 @@ function outcome(): RepeatableOption<string[]> {
 
 /* `belay wait`, `status` and `cancel`: for a run or rollout that was started before. */
 
-export function waitStatusCancelCommands(): Command[] {
-  const wait = new Command('wait').description('wait for the verdict of a run or rollout that was started before');
-  const status = new Command('status')
+export function waitCommand(): Command {
+  const command = new Command('wait')
+    .summary('wait for the verdict of a run or rollout')
+    .description('wait for the verdict of a run or rollout that was started before');
+  return onOneRun(addWaitOptions(command, 'run or rollout').addOption(followOption()), 'wait');
+}
+
+export function statusCommand(): Command {
+  const command = new Command('status')
+    .summary('show a run or rollout, and what it is waiting for')
     .description('show the current state of a run or rollout, and what it is waiting for')
     .option('--exit-status', 'exit with the code of the verdict, or 124 if there is no verdict yet')
     .addOption(
@@ -148,14 +169,16 @@ export function waitStatusCancelCommands(): Command[] {
       ).conflicts('json'),
     )
     .addOption(summary());
-  const cancel = new Command('cancel').description(
-    'cancel a run, or stop a rollout from starting more servers; operations in progress at the service continue',
-  );
-  return [
-    onOneRun(addWaitOptions(wait, 'run or rollout').addOption(followOption()), 'wait'),
-    onOneRun(status, 'status'),
-    onOneRun(cancel, 'cancel'),
-  ];
+  return onOneRun(command, 'status');
+}
+
+export function cancelCommand(): Command {
+  const command = new Command('cancel')
+    .summary('cancel a run, or stop a rollout')
+    .description(
+      'cancel a run, or stop a rollout from starting more servers; operations in progress at the service continue',
+    );
+  return onOneRun(command, 'cancel');
 }
 
 function onOneRun(command: Command, action: 'wait' | 'status' | 'cancel'): Command {

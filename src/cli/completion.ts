@@ -29,6 +29,7 @@ export function addCompletion(belay: Command): void {
   const command = belay.commands.find((it) => it.name() === 'complete');
   if (command === undefined) return;
   command
+    .summary('print the script that completes commands on TAB')
     .description('print the script that completes commands, options and the names in belay.yaml on TAB')
     .usage('<shell>')
     .hook('preAction', async () => void (names = await readNames()));

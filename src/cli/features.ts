@@ -1,5 +1,4 @@
 /** What features add to the command line. The parts of a dry run are listed in dry-run.ts, which most commands do not load. */
-import type { Command } from 'commander';
 import { adviceCommand } from '../features/advice/commands.ts';
 import { approvalCommands } from '../features/approvals/commands.ts';
 import { checkCommand } from '../features/site-checks/commands.ts';
@@ -13,20 +12,13 @@ import { rolloutCommand } from '../features/rollouts/commands.ts';
 import { scheduleCommand } from '../features/schedules/commands.ts';
 import { topCommand } from '../features/overview/commands.ts';
 
-/** In any order: help.ts has their groups and summaries. */
-export const featureCommands = (): Command[] => [
-  topCommand(),
-  receiptCommand(),
-  adviceCommand(),
-  rolloutCommand(),
-  scheduleCommand(),
-  ...freezeCommands(),
-  ...approvalCommands(),
-  eventsCommand(),
-  checkCommand(),
-  gatesCommand(),
-  doctorCommand(),
-];
+/** By the headings of `belay --help`, in their order. */
+export const featureCommands = () => ({
+  look: [topCommand(), adviceCommand(), eventsCommand(), receiptCommand()],
+  fleets: [rolloutCommand(), scheduleCommand()],
+  policy: [...freezeCommands(), ...approvalCommands(), checkCommand(), gatesCommand()],
+  setUp: [doctorCommand()],
+});
 
 interface DoctorLines {
   /** `worker`: only on a machine that is for a worker, and before Temporal is asked. `any`: at the end. */

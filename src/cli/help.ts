@@ -1,57 +1,6 @@
-/** How help is arranged: commands and options in groups, short forms, and the table of environment variables. */
+/** How help is arranged: options in groups, short forms, and the table of environment variables. */
 import type { Command, Help, Option } from 'commander';
 import { VARIABLE_SECTIONS, VARIABLES } from '../config/environment/variables.ts';
-
-/** Every command in its group of `belay --help`, with a summary that fits on one line of 80 columns. */
-const COMMAND_GROUPS: Record<string, Record<string, string>> = {
-  'Run:': {
-    run: 'back up a server, then deploy sites and apps',
-    backup: 'back up a server',
-    deploy: 'deploy sites and apps without a backup',
-    watch: 'follow a deployment that something else starts',
-    wait: 'wait for the verdict of a run or rollout',
-    cancel: 'cancel a run, or stop a rollout',
-  },
-  'Look:': {
-    status: 'show a run or rollout, and what it is waiting for',
-    list: 'list runs',
-    top: 'show what is in flight, or what the service reports',
-    advice: 'show how long operations take, and whether tries suffice',
-    events: 'list the events received by webhook',
-    receipt: 'print what is known of a closed run, to keep it',
-  },
-  'Fleets:': {
-    rollout: 'back up and deploy a fleet, wave by wave',
-    schedule: 'create, update and manage schedules',
-  },
-  'Policy:': {
-    freeze: 'hold back deployments from now on',
-    thaw: 'end a freeze',
-    freezes: 'list freezes and windows',
-    approve: 'approve what a run or rollout asks',
-    reject: 'reject what a run or rollout asks',
-    approvals: 'list what waits for an approval',
-    check: 'try the check of a site',
-    gates: 'try a gate of a rollout',
-  },
-  'Programs:': {
-    demo: 'show one run from start to end, on this machine',
-    dev: 'run everything on one machine, for development',
-    worker: 'execute runs; only the worker needs the API token',
-    webhooks: 'receive webhooks from the hosting service',
-    board: 'show the fleet on a web page, read-only',
-    'codec-server': 'decrypt payloads for the Temporal UI and CLI',
-    sandbox: 'emulate the hosting service',
-  },
-  'Set up:': {
-    init: 'write a belay.yaml to begin with',
-    config: 'check belay.yaml, also in a pull request',
-    doctor: 'check what this machine needs, with remedies',
-    complete: 'print the script that completes commands on TAB',
-  },
-};
-
-const LAST_GROUP = 'Set up:';
 
 /** The options of commands that start something: what CI needs comes first. */
 const OPTION_GROUPS: Record<string, readonly string[]> = {
@@ -107,23 +56,6 @@ export function groupOptions(command: Command): void {
     const [heading] = Object.entries(OPTION_GROUPS).find(([, names]) => names.includes(option.long ?? '')) ?? [];
     if (heading !== undefined) option.helpGroup(heading);
   }
-}
-
-/** Sorts the commands of `belay`. Call it once all are added. */
-export function groupCommands(belay: Command): void {
-  const order = Object.values(COMMAND_GROUPS).flatMap((it) => Object.keys(it));
-  const place = (command: Command) => order.indexOf(command.name());
-  (belay.commands as Command[]).sort((a, b) => place(a) - place(b));
-  for (const [heading, summaries] of Object.entries(COMMAND_GROUPS)) {
-    for (const command of belay.commands) {
-      const summary = summaries[command.name()];
-      if (summary !== undefined) command.helpGroup(heading).summary(summary);
-    }
-  }
-  belay
-    .configureHelp({ subcommandTerm: (command) => command.name() })
-    .commandsGroup(LAST_GROUP)
-    .helpCommand('help [command]', 'help on a command; `belay help environment`: the variables');
 }
 
 /** The table of environment variables. */

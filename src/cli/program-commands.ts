@@ -16,9 +16,11 @@ interface BoardCommand {
 export function programCommands(): Command[] {
   return [
     new Command('worker')
+      .summary('execute runs; only the worker needs the API token')
       .description('execute runs from Temporal and call the hosting service; only the worker needs the API token')
       .action(async () => (await import('../worker.ts')).runWorker()),
     new Command('webhooks')
+      .summary('receive webhooks from the hosting service')
       .description('receive webhooks from the hosting service and store them in Temporal')
       .option(
         '--host <address>',
@@ -31,6 +33,7 @@ export function programCommands(): Command[] {
         (await import('../webhooks.ts')).runWebhooks(options),
       ),
     new Command('board')
+      .summary('show the fleet on a web page, read-only')
       .description('show the fleet on a page: what runs, how the last runs ended, and what needs attention; read-only')
       .option(
         '--host <address>',
@@ -56,6 +59,7 @@ export function programCommands(): Command[] {
         }),
       ),
     new Command('codec-server')
+      .summary('decrypt payloads for the Temporal UI and CLI')
       .description('decrypt payloads for the Temporal UI and CLI, with the keys in BELAY_CODEC_KEYS_FILE')
       .option('--host <address>', 'address to listen on; any but loopback requires --token-file', '127.0.0.1')
       .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4182)
@@ -72,6 +76,7 @@ export function programCommands(): Command[] {
         }) => (await import('../codec-server.ts')).runCodecServer(options),
       ),
     new Command('sandbox')
+      .summary('emulate the hosting service')
       .description('run only the emulator of the hosting service')
       .option('--host <address>', 'address to listen on; use 0.0.0.0 in a container', '127.0.0.1')
       .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4180)
@@ -83,6 +88,7 @@ export function programCommands(): Command[] {
 
 export function devCommand(): Command {
   return new Command('dev')
+    .summary('run everything on one machine, for development')
     .description(
       'run Temporal, a worker, a webhook receiver, the board and, unless BELAY_API_URL is set, the sandbox; not for production',
     )
@@ -107,6 +113,7 @@ export function devCommand(): Command {
 
 export function demoCommand(): Command {
   return new Command('demo')
+    .summary('show one run from start to end, on this machine')
     .description('run one backup and one deployment against a temporary Temporal server, worker and sandbox')
     .option('--keep', 'keep everything running afterwards, to open the run in the Temporal UI')
     .addOption(json())

@@ -1,10 +1,10 @@
 /** Puts the commands together, and reports the error when one fails. */
 import { Command, CommanderError } from 'commander';
-import { configCommands, listCommand, waitStatusCancelCommands, runCommands } from './commands.ts';
+import { cancelCommand, configCommands, listCommand, runCommands, statusCommand, waitCommand } from './commands.ts';
 import { demoCommand, devCommand, programCommands } from './program-commands.ts';
 import { addCompletion } from './completion.ts';
 import { featureCommands } from './features.ts';
-import { addShortForms, environmentHelp, groupCommands, groupOptions } from './help.ts';
+import { addShortForms, environmentHelp, groupOptions } from './help.ts';
 import { EXIT, exitCodeOfResult, BelayError } from '../contract/errors.ts';
 import { printNote } from '../process/print.ts';
 import { printFailure, startDocument } from '../process/json-document.ts';
@@ -17,17 +17,10 @@ export function program(): Command {
   const belay = new Command('belay')
     .description('Back up a server, wait until the backup is complete, then deploy its sites. Runs on Temporal.')
     .version(VERSION);
-  for (const command of [
-    demoCommand(),
-    devCommand(),
-    ...programCommands(),
-    ...runCommands(),
-    ...waitStatusCancelCommands(),
-    listCommand(),
-    ...featureCommands(),
-    ...configCommands(),
-  ])
-    belay.addCommand(command);
+  for (const [heading, commands] of Object.entries(commandGroups())) {
+    belay.commandsGroup(heading);
+    for (const command of commands) belay.addCommand(command);
+  }
   for (const command of [belay, ...belay.commands, ...belay.commands.flatMap((it) => it.commands)]) {
     command.exitOverride().configureOutput({ outputError: () => undefined });
     refuseRepeated(command);
@@ -35,8 +28,23 @@ export function program(): Command {
     groupOptions(command);
   }
   addCompletion(belay);
-  groupCommands(belay);
-  return belay.addCommand(environmentTopic(), { hidden: true });
+  return belay
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .helpCommand('help [command]', 'help on a command; `belay help environment`: the variables')
+    .addCommand(environmentTopic(), { hidden: true });
+}
+
+/** The headings of `belay --help`. What is added later, such as `complete`, goes below the last one. */
+function commandGroups(): Record<string, Command[]> {
+  const { look, fleets, policy, setUp } = featureCommands();
+  return {
+    'Run:': [...runCommands(), waitCommand(), cancelCommand()],
+    'Look:': [statusCommand(), listCommand(), ...look],
+    'Fleets:': fleets,
+    'Policy:': policy,
+    'Programs:': [demoCommand(), devCommand(), ...programCommands()],
+    'Set up:': [...configCommands(), ...setUp],
+  };
 }
 
 /** For `belay help environment`: a command, because only those have help of their own. */

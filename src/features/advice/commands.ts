@@ -11,9 +11,9 @@ const server = () =>
   new RepeatableOption('--server <id>', 'server whose backups to look back at (repeatable)', collectOf(parseId));
 
 export function adviceCommand(): Command {
-  const command = new Command('advice').description(
-    'show how long backups and deployments took in the last 30 days, and whether their tries are too few',
-  );
+  const command = new Command('advice')
+    .summary('show how long operations take, and whether tries suffice')
+    .description('show how long backups and deployments took in the last 30 days, and whether their tries are too few');
   return addTargetOptions(command.addOption(server()), ABOUT)
     .addOption(json())
     .addHelpText('after', examples('belay advice', 'belay advice --server 12 --site 34', 'belay advice --json'))

@@ -10,14 +10,18 @@ const load = () => import('./actions.ts');
 export const approvalCommands = (): Command[] => [approveCommand(), rejectCommand(), approvalsCommand()];
 
 function approveCommand(): Command {
-  const command = new Command('approve').description(
-    'approve what a run or rollout asks: shows it, then asks on a terminal, and signs with SSH if that is the proof',
-  );
+  const command = new Command('approve')
+    .summary('approve what a run or rollout asks')
+    .description(
+      'approve what a run or rollout asks: shows it, then asks on a terminal, and signs with SSH if that is the proof',
+    );
   return addDecision(command, 'approve').option('--reason <text>', 'why; recorded with the approval');
 }
 
 function rejectCommand(): Command {
-  const command = new Command('reject').description('reject what a run or rollout asks, which ends it');
+  const command = new Command('reject')
+    .summary('reject what a run or rollout asks')
+    .description('reject what a run or rollout asks, which ends it');
   return addDecision(command, 'reject').addOption(
     new Option('--reason <text>', 'why; recorded, and shown to everyone').makeOptionMandatory(),
   );
@@ -50,6 +54,7 @@ function addDecision(command: Command, decision: 'approve' | 'reject'): Command 
 
 function approvalsCommand(): Command {
   return new Command('approvals')
+    .summary('list what waits for an approval')
     .description('list the runs and rollouts that wait for an approval, and how to give it')
     .addOption(json())
     .addHelpText('after', examples('belay approvals', 'belay approvals --json'))

@@ -5,6 +5,7 @@ import { examples, json } from '../../cli/options.ts';
 
 export function doctorCommand(): Command {
   return new Command('doctor')
+    .summary('check what this machine needs, with remedies')
     .description(
       'check what this machine needs to start runs, or to be a worker; start nothing, and exit 2 if a check fails',
     )

@@ -22,6 +22,7 @@ export function eventsCommand(): Command {
       (await import('./actions.ts')).explainFile(file, command.optsWithGlobals()),
     );
   return new Command('events')
+    .summary('list the events received by webhook')
     .description('list the events received by webhook, newest first')
     .option('--since <duration>', 'only events received within this time', durationWithin(LIMITS.durationMs))
     .option('--limit <n>', 'maximum number of events (default: 20)', parseLimit)

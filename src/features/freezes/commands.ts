@@ -11,9 +11,11 @@ const load = () => import('./actions.ts');
 export const freezeCommands = (): Command[] => [freezeCommand(), thawCommand(), freezesCommand()];
 
 function freezeCommand(): Command {
-  const command = new Command('freeze').description(
-    'hold back deployments from now on: of everything, or of fleets, servers, sites or apps; a worker has to confirm it',
-  );
+  const command = new Command('freeze')
+    .summary('hold back deployments from now on')
+    .description(
+      'hold back deployments from now on: of everything, or of fleets, servers, sites or apps; a worker has to confirm it',
+    );
   return addScope(command, 'hold back')
     .addOption(
       new Option('--until <time>', 'when it ends, such as 2026-12-20T18:00Z or 2026-12-20T18:00+01:00')
@@ -41,9 +43,9 @@ function freezeCommand(): Command {
 }
 
 function thawCommand(): Command {
-  const command = new Command('thaw').description(
-    'end a freeze that `belay freeze` began, and wake the runs that wait for it; needs no worker',
-  );
+  const command = new Command('thaw')
+    .summary('end a freeze')
+    .description('end a freeze that `belay freeze` began, and wake the runs that wait for it; needs no worker');
   return addScope(command, 'end the freeze of')
     .addOption(reason('why; recorded with the freeze'))
     .addOption(by())
@@ -61,9 +63,11 @@ const ASKED = {
 };
 
 function freezesCommand(): Command {
-  const command = new Command('freezes').description(
-    'list freezes and windows, from `belay freeze` and from the belay.yaml on this machine; exit 5 if something is frozen',
-  );
+  const command = new Command('freezes')
+    .summary('list freezes and windows')
+    .description(
+      'list freezes and windows, from `belay freeze` and from the belay.yaml on this machine; exit 5 if something is frozen',
+    );
   return addTargetOptions(command, ASKED)
     .addOption(
       new Option('--at <time>', 'at this time, such as 2026-12-24T12:00Z (default: now)').argParser(parseInstantText),

@@ -5,7 +5,10 @@ import { parseId } from '../../cli/parse-values.ts';
 import { examples, json } from '../../cli/options.ts';
 
 export const gatesCommand = (): Command =>
-  new Command('gates').description('what is measured between the waves of a rollout').addCommand(tryCommand());
+  new Command('gates')
+    .summary('try a gate of a rollout')
+    .description('what is measured between the waves of a rollout')
+    .addCommand(tryCommand());
 
 const tryCommand = (): Command =>
   new Command('try')

@@ -9,10 +9,12 @@ import { examples, interval, json, TOP_LIMIT } from '../../cli/options.ts';
 const READ = { site: 'site to read from the service (repeatable)', app: 'app to read from the service (repeatable)' };
 
 export function topCommand(): Command {
-  const command = new Command('top').description(
-    'show the runs and rollouts in flight, or with --site, --app and --fleet what the service reports, until you press q; ' +
-      'without a terminal, show it once',
-  );
+  const command = new Command('top')
+    .summary('show what is in flight, or what the service reports')
+    .description(
+      'show the runs and rollouts in flight, or with --site, --app and --fleet what the service reports, until you press q; ' +
+        'without a terminal, show it once',
+    );
   return addTargetOptions(command, READ)
     .addOption(interval())
     .addOption(

@@ -7,6 +7,7 @@ import { examples, json, runId } from '../../cli/options.ts';
 
 export function receiptCommand(): Command {
   return new Command('receipt')
+    .summary('print what is known of a closed run, to keep it')
     .description(
       'print what is known of a closed run or rollout as one document whose entries are chained by hashes, to keep after Temporal deletes it',
     )

@@ -22,6 +22,7 @@ const load = () => import('./actions.ts');
 
 export function rolloutCommand(): Command {
   return new Command('rollout')
+    .summary('back up and deploy a fleet, wave by wave')
     .description('back up and deploy a fleet from belay.yaml, wave by wave')
     .addHelpText(
       'after',

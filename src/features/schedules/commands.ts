@@ -7,6 +7,7 @@ const load = () => import('./actions.ts');
 
 export function scheduleCommand(): Command {
   return new Command('schedule')
+    .summary('create, update and manage schedules')
     .description('create, update and manage the schedules from belay.yaml')
     .addHelpText(
       'after',

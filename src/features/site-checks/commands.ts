@@ -7,6 +7,7 @@ import { examples, json } from '../../cli/options.ts';
 
 export const checkCommand = (): Command =>
   new Command('check')
+    .summary('try the check of a site')
     .description('read a site once as its check does after a deployment, and show which expectation it does not meet')
     .addOption(new Option('--site <id>', 'site whose check to try').argParser(parseId).makeOptionMandatory())
     .addOption(runOption('commit'))
