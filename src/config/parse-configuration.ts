@@ -6,9 +6,8 @@ import { CONTRADICTIONS } from './features.ts';
 import { ConfigError } from './environment/variables.ts';
 import { configurationSchema, type Configuration } from './file/file-schema.ts';
 import { inOrderOfFile, lineOf, parseFile } from './file/yaml-source.ts';
-import type { ConfigIssue } from './file/schema-values.ts';
+import { AS_WRITTEN, type ConfigIssue } from './file/schema-values.ts';
 import { didYouMean } from '../request/input/did-you-mean.ts';
-import { knownKeys } from './file/known-keys.ts';
 
 /** @returns the place of a key, such as `belay.yaml:7` */
 export function locateKeyIn(text: string, path: string, keys: string[]): string {
@@ -20,7 +19,9 @@ export function locateKeyIn(text: string, path: string, keys: string[]): string 
 /** @throws ConfigError with file, line and key */
 export function parseConfiguration(text: string, path: string): Configuration {
   const lines = new LineCounter();
-  const file = parseFile(text, lines);
+  const isText = (keys: readonly string[]) =>
+    schemasAt(configurationSchema, keys).some((it) => AS_WRITTEN.get(it) !== undefined);
+  const file = parseFile(text, lines, isText);
   const errorAt = (line: number, keys: ConfigIssue['path'], message: string) => {
     const key = keys.map((it) => plainText(String(it))).join('.') || 'the file';
     return new ConfigError(`${path}:${line}: ${key}: ${message}`);
@@ -55,7 +56,10 @@ function contradictionsIn(configuration: Configuration): ConfigIssue[] {
 
 function fixHint(issue: z.core.$ZodIssue): string {
   if (issue.code === 'unrecognized_keys') {
-    const meant = didYouMean(issue.keys[0] ?? '', knownKeys(configurationSchema, issue.path));
+    const known = schemasAt(configurationSchema, issue.path).flatMap(({ _zod: { def } }) =>
+      def.type === 'object' ? Object.keys(def.shape) : [],
+    );
+    const meant = didYouMean(issue.keys[0] ?? '', known);
     return `there is no such key${meant}; see docs/reference/belay-yaml.md`;
   }
   if (issue.code === 'invalid_value') return `write one of ${issue.values.join(', ')}`;
@@ -83,4 +87,37 @@ const EXPECTED: Partial<Record<string, string>> = {
 function missing(input: unknown): string {
   if (input === undefined) return 'it is missing; ';
   return input === null ? 'it is empty; ' : '';
+}
+
+/** @returns the schemas at a place of the file, with those that they are made of. @param keys and indexes of lists */
+function schemasAt(schema: z.core.$ZodType, keys: readonly PropertyKey[]): z.core.$ZodTypes[] {
+  const known = schema as z.core.$ZodTypes;
+  const { def } = known._zod;
+  const below = (parts: readonly z.core.$ZodType[]) => [
+    ...(keys.length === 0 ? [known] : []),
+    ...parts.flatMap((it) => schemasAt(it, keys)),
+  ];
+  const [first, ...rest] = keys;
+  switch (def.type) {
+    case 'union':
+      return below(def.options);
+    case 'pipe':
+      return below([def.in, def.out]);
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'readonly':
+      return below([def.innerType]);
+  }
+  if (first === undefined) return [known];
+  const inside =
+    def.type === 'object'
+      ? def.shape[String(first)]
+      : def.type === 'record'
+        ? def.valueType
+        : def.type === 'array'
+          ? def.element
+          : undefined;
+  return inside === undefined ? [] : schemasAt(inside, rest);
 }

@@ -35,6 +35,14 @@ describe('approvals in belay.yaml', () => {
     assert.deepEqual([names({ target: siteTarget('36') }), names({ serverId: '12' })], [[], []]);
   });
 
+  test('are for ids as the file writes them, also if those look like other numbers', async () => {
+    const { approvalsFor } = policyOf(await read('proof: none, for: { sites: [0034] }'));
+    assert.deepEqual(
+      ['0034', '34'].map((id) => approvalsFor({ target: siteTarget(id) }).length),
+      [1, 0],
+    );
+  });
+
   test('have one approver, a day to answer and twelve hours to begin unless they say otherwise', async () => {
     const { approval: named } = policyOf(await read('proof: ssh, signers: { file: /etc/belay/allowed_signers }'));
     const { need, from, proof, expiryMs, goodForMs, tell } = named('production')!.rule;

@@ -5,18 +5,24 @@ import { validateId } from '../../request/validate-id.ts';
 import { TIME_OF_DAY } from '../../request/input/run-input.ts';
 import { NAME } from '../../request/input/rollout-input.ts';
 
+/** Texts that may look like numbers. They keep the digits that the file has, such as 0012 or 1e3. */
+export const AS_WRITTEN = z.registry<typeof KEPT>();
+export const KEPT = { keepsDigits: true };
+
 export const name = z
   .string()
-  .regex(NAME, { error: 'use a name of 1 to 50 characters of a-z, 0-9 and "-", beginning with a letter or digit' });
+  .regex(NAME, { error: 'use a name of 1 to 50 characters of a-z, 0-9 and "-", beginning with a letter or digit' })
+  .register(AS_WRITTEN, KEPT);
 
-/** An id of the service. One written as a number keeps its digits as they are in the file. */
+/** An id of the service. */
 export const id = z
   .union([z.string(), z.number()], { error: 'write the id of a server, site or app' })
   .transform(String)
   .superRefine((text, context) => {
     const problem = validateId(text);
     if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
-  });
+  })
+  .register(AS_WRITTEN, KEPT);
 
 export const timeOfDay = z.string().regex(TIME_OF_DAY, { error: "write a time like '06:00', in quotes" });
 
@@ -60,7 +66,8 @@ export const countOrPercent = z
 
 export const label = z
   .union([z.string(), z.number(), z.boolean()], { error: 'write a word or number for the label' })
-  .transform(String);
+  .transform(String)
+  .register(AS_WRITTEN, KEPT);
 
 /** One value or a list of them. */
 export function oneOrMore<T extends z.ZodType>(value: T, error: string) {

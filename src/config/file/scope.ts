@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { Target } from '../../contract/target.ts';
 import type { Configuration } from './file-schema.ts';
-import { id, label, oneOf, oneOrMore, type Path, type ReportIssue } from './schema-values.ts';
+import { AS_WRITTEN, id, KEPT, label, oneOf, oneOrMore, type Path, type ReportIssue } from './schema-values.ts';
 
-const names = oneOrMore(z.string(), 'write the name of a fleet, or a list of them');
+const names = oneOrMore(z.string().register(AS_WRITTEN, KEPT), 'write the name of a fleet, or a list of them');
 const idsOf = (kind: string) => oneOrMore(id, `write the id of a ${kind}, or a list of them`);
 
 export const scope = z

@@ -2,6 +2,7 @@
 import {
   isAlias,
   isMap,
+  isPair,
   isScalar,
   isSeq,
   parseDocument,
@@ -20,25 +21,19 @@ interface SyntaxIssue {
   message: string;
 }
 
-/** Ids and labels below these keys are kept as written, even if they look like numbers, such as 0012 or 1e3. */
-const KEPT_AS_WRITTEN = [
-  /^fleets\./,
-  /^schedules\.[^.]*\.(start\.|heartbeat\.$)/,
-  /^(freezes|windows)\.[^.]*\.for\./,
-  /^sites\.[^.]*\.$/,
-  /^rollouts\.[^.]*\.(fleet\.$|waves\..*labels\.)/,
-  /^(freezes|windows|rollouts|schedules|notify\.targets|notify\.heartbeats|events\.sources)\.[^.]*\.$/,
-];
-
 /** Assigning this key would set the prototype of the object. */
 const PROTOTYPE = '__proto__';
 /** Code for a key that is a list, a map or empty. */
 const KEY = 'KEY';
 
-/** @returns the document and its content as plain objects, or the first syntax error */
+/**
+ * @param isText whether a number below these keys is text, such as an id 0012 or 1e3; default everywhere
+ * @returns the document and its content as plain objects, or the first syntax error
+ */
 export function parseFile(
   text: string,
   lines: LineCounter,
+  isText: (keys: readonly string[]) => boolean = () => true,
 ): { document: Document; content: unknown } | { broken: SyntaxIssue } {
   if (/[\0\uFFFD]/.test(text))
     return { broken: { line: 1, keys: [], message: 'the file is not valid UTF-8: save it as UTF-8' } };
@@ -53,7 +48,7 @@ export function parseFile(
     const keys = broken.code === 'MULTIPLE_DOCS' ? [] : keysAt(document, broken.at);
     return { broken: { line: lines.linePos(broken.at).line, keys, message } };
   }
-  keepAsWritten(document);
+  keepAsWritten(document, isText);
   try {
     return { document, content: document.toJS() as unknown };
   } catch {
@@ -115,12 +110,13 @@ function unusableNode(document: Document): { code: string; at: number; detail: s
   return found[0] ?? null;
 }
 
-function keepAsWritten(document: Document): void {
+/** Keys and ids keep the digits that the file has. */
+function keepAsWritten(document: Document, isText: (keys: readonly string[]) => boolean): void {
   visit(document, {
-    Scalar(_key, node, path) {
+    Scalar(key, node, path) {
       if (typeof node.value !== 'number') return;
-      const keys = path.map((it) => ('key' in it && isScalar(it.key) ? `${String(it.key.value)}.` : '')).join('');
-      if (KEPT_AS_WRITTEN.some((pattern) => pattern.test(keys))) node.value = written(node);
+      const keys = path.flatMap((it) => (isPair(it) ? [nameOf(it.key)] : isSeq(it) ? ['0'] : []));
+      if (key === 'key' || isText(keys)) node.value = written(node);
     },
   });
 }

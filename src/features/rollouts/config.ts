@@ -9,6 +9,8 @@ import { cronTimes, DAYS, MONTHS, everFires, timesOf } from '../../request/calen
 import { after, onGates } from '../gates/config.ts';
 import { runOptionsShape, RUN_OPTION_KEYS, type OptionsInFile } from '../../config/file/run-options.ts';
 import {
+  AS_WRITTEN,
+  KEPT,
   duration,
   id,
   ids,
@@ -91,7 +93,7 @@ export const timeZone = z.string().refine(isTimeZone, { error: 'write a time zon
 
 const rollout = z.strictObject(
   {
-    fleet: z.string({ error: 'write the name of a fleet' }),
+    fleet: z.string({ error: 'write the name of a fleet' }).register(AS_WRITTEN, KEPT),
     waves: z
       .array(wave)
       .min(1, { error: 'name at least one wave, or leave waves out' })
