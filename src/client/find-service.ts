@@ -21,8 +21,8 @@ export async function findService(
 }
 
 /** Returns the identity of the service that a start would be for now. @throws BelayError */
-export async function findServiceNow(session: Session): Promise<string | null> {
-  const served = await within(session, TIMING.client.startMs, 'find the service', async () =>
+export async function findServiceNow(session: Session, ms: number = TIMING.client.startMs): Promise<string | null> {
+  const served = await within(session, ms, 'find the service', async () =>
     findService(session, pollerIdentities(await session.workers())),
   );
   return served?.service ?? null;

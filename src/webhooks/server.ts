@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createRefusals, refuseBroken, refuseErrors, refuseExpectations, type Refusals } from './rejections.ts';
 import { TIMING } from '../contract/timing.ts';
-import { askAtMost } from '../process/ask-at-most.ts';
+import { askAtMost } from '../client/within.ts';
 import { ConfigError } from '../config/environment/variables.ts';
 import type { Logger } from '../process/log.ts';
 import type { Configuration } from '../config/file/file-schema.ts';

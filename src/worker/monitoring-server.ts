@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { MetricsExporterConfig } from '@temporalio/worker';
 import { ConfigError } from '../config/environment/variables.ts';
 import { TIMING } from '../contract/timing.ts';
-import { askAtMost } from '../process/ask-at-most.ts';
+import { askAtMost } from '../client/within.ts';
 import type { Monitoring, PollingWorker } from './monitoring.ts';
 import type { Logger } from '../process/log.ts';
 import { freePort } from '../process/free-port.ts';
