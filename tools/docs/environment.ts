@@ -1,15 +1,15 @@
 /** docs/reference/environment.md, from the table of variables. */
-import { VARIABLE_SECTIONS, VARIABLES } from '../../src/config/environment/variables.ts';
+import { VARIABLE_SECTIONS, type VARIABLES } from '../../src/config/environment/variables.ts';
 import { code, page, table } from './markdown.ts';
 
 type Row = (typeof VARIABLES)[number];
 
 export function environmentPage(): string {
-  const sections = Object.entries(VARIABLE_SECTIONS).flatMap(([section, title]) => [
+  const sections = VARIABLE_SECTIONS.flatMap(({ title, rows }) => [
     `## ${title}`,
     table(
       ['variable', 'meaning', 'default'],
-      VARIABLES.filter((it) => it.section === section).map((row) => [code(row.name), meaningOf(row), defaultOf(row)]),
+      rows.map((row) => [code(row.name), meaningOf(row), defaultOf(row)]),
     ),
   ]);
   return page(
