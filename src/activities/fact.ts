@@ -8,8 +8,7 @@ import { definedFields } from '../contract/plain-object.ts';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
 import type { ActivityDeps } from './deps.ts';
 import { partsOf, type RolloutInput } from '../features/rollouts/shapes.ts';
-import { targetsOf } from '../contract/target.ts';
-import { planRun } from '../request/run-plan.ts';
+import { planRun } from '../request/run-options.ts';
 import { validateRolloutInput } from '../request/input/rollout-input.ts';
 import { validateRunInput } from '../request/input/run-input.ts';
 

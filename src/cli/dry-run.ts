@@ -13,8 +13,8 @@ import { etaPart } from '../features/advice/dry-run.ts';
 import { freezesPart } from '../features/freezes/dry-run.ts';
 import type { Part, Planned, PlannedRun } from './planned.ts';
 import { counted } from '../contract/results.ts';
-import { targetText } from '../contract/target.ts';
-import { planRun } from '../request/run-plan.ts';
+import { operationsOf, targetText, type PlannedOperation } from '../contract/target.ts';
+import { planRun } from '../request/run-options.ts';
 import { triesFact } from '../request/run-details.ts';
 import { backupServerId, lockIdOf } from '../contract/ids.ts';
 

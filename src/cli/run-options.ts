@@ -97,7 +97,7 @@ const PLACEHOLDER = {
 /** Not commander's own default: an option that was not given must stay out of the input. */
 function defaultText({ default: value, derived, type }: RunOptionRow): string {
   if (derived !== undefined) return ` (default: ${derived.text})`;
-  if (value === null || type.kind === 'switch') return '';
+  if (value === undefined || type.kind === 'switch') return '';
   return ` (default: ${type.kind === 'duration' ? durationText(Number(value)) : (value as string | number)})`;
 }
 

@@ -10,7 +10,7 @@ import { durationText, totalText } from '../contract/duration.ts';
 import { factList, historyLink, workflowLink, uiPage } from '../contract/markdown.ts';
 import { codeSpan } from '../contract/safe-text.ts';
 import { counted } from '../contract/results.ts';
-import { planRun } from './run-plan.ts';
+import { planRun } from './run-options.ts';
 import type { BackupServerInput, DeploySiteInput } from '../contract/operation.ts';
 
 export interface RunToStart {

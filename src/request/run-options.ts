@@ -27,10 +27,9 @@ interface RowOf<P extends RunOptionPath = RunOptionPath> {
   flag: `--${string}`;
   commands: readonly RunCommand[];
   type: OptionType;
-  /** The key in belay.yaml, below the same group. Null if the option is not in belay.yaml. */
-  yaml: string | null;
-  /** Null if there is no default, or if it is derived. */
-  default: ValueAt<P> | null;
+  /** The key in belay.yaml, below the same group. Absent if the option is not in belay.yaml. */
+  yaml?: string;
+  default?: ValueAt<P>;
   derived?: DerivedDefault<ValueAt<P>>;
   /** A smaller number counts as this one. */
   atLeast?: number;
@@ -73,7 +72,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: BACKUP,
     type: { kind: 'duration', limits: LIMITS.durationMs },
     yaml: 'maxAge',
-    default: null,
     help: 'reuse a completed backup that began at most this long ago',
   },
   'backup.maxAgeAtDeployMs': {
@@ -81,7 +79,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: ['run'],
     type: { kind: 'duration', limits: LIMITS.durationMs },
     yaml: 'maxAgeAtDeploy',
-    default: null,
     derived: { from: ageAtDeploy, text: '24h, or --max-backup-age plus 1h if that is longer' },
     help: 'trigger a deployment only while the backup is at most this old',
   },
@@ -89,8 +86,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     flag: '--backup-id',
     commands: BACKUP,
     type: { kind: 'id' },
-    yaml: null,
-    default: null,
     conflicts: 'backup.maxAgeMs',
     help: 'use this existing backup; wait for it if it is still running',
   },
@@ -115,7 +110,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: VERDICT,
     type: { kind: 'duration', limits: LIMITS.durationMs },
     yaml: 'settle',
-    default: null,
     derived: { from: ({ deploy }) => 6 * deploy.intervalMs, text: '6 × interval, at least 10s' },
     atLeast: minSettleMs,
     help:
@@ -135,7 +129,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: DEPLOY,
     type: { kind: 'duration', limits: LIMITS.durationMs },
     yaml: 'baselineWait',
-    default: null,
     derived: { from: ({ deploy }) => deploy.tries * deploy.intervalMs, text: 'tries × interval' },
     help: 'longest time to wait for another deployment to finish before the trigger',
   },
@@ -160,7 +153,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: DEPLOY,
     type: { kind: 'duration', limits: LIMITS.durationMs },
     yaml: 'startDeploysWithin',
-    default: null,
     help: 'trigger no deployment later than this after the run started',
   },
   keepGoing: {
@@ -175,7 +167,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     flag: '--supersede',
     commands: DEPLOY,
     type: { kind: 'switch' },
-    yaml: null,
     default: false,
     help: 'replace older runs that wait and that this one covers: the same server, and all of their sites and apps',
   },
@@ -183,15 +174,12 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     flag: '--commit',
     commands: VERDICT,
     type: { kind: 'commit' },
-    yaml: null,
-    default: null,
     help: 'commit that the sites have to show afterwards, 7 to 64 hex digits; each needs a check that reads it, or a report',
   },
   orNewer: {
     flag: '--or-newer',
     commands: VERDICT,
     type: { kind: 'switch' },
-    yaml: null,
     default: false,
     help: 'accept any commit but the one before, since the branch may have moved on; requires --commit',
   },
@@ -233,8 +221,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     flag: '--approval',
     commands: DEPLOY,
     type: { kind: 'ids' },
-    yaml: null,
-    default: null,
     help: "ask for this approval of the worker's belay.yaml before the backup, besides those that it asks for anyway (repeatable)",
   },
   outageBudgetMs: {
@@ -242,15 +228,12 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: ALL,
     type: { kind: 'duration', limits: LIMITS.durationMs },
     yaml: 'outageBudget',
-    default: null,
     help: 'longest total time for which a backup or deployment waits while the service does not answer',
   },
   heartbeat: {
     flag: '--heartbeat',
     commands: ALL,
     type: { kind: 'id' },
-    yaml: null,
-    default: null,
     isPlanned: false,
     help: "call this address of notify.heartbeats in the worker's belay.yaml when the run is completed",
   },
@@ -258,8 +241,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     flag: '--meta',
     commands: ALL,
     type: { kind: 'map' },
-    yaml: null,
-    default: null,
     isPlanned: false,
     help: 'note that comes back in the result, cut after 200 characters (repeatable; 4 KB in all); by, commit and job are noted in CI',
   },
@@ -267,7 +248,6 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     flag: '--start-within',
     commands: ALL,
     type: { kind: 'duration', limits: LIMITS.startWithinMs },
-    yaml: null,
     default: HOUR_MS / 6,
     help: 'start nothing if no worker admits the run in this time',
   },
@@ -323,4 +303,15 @@ export function setValueAt(tree: object, path: RunOptionPath, value: unknown): v
   const { group, field } = splitPath(path);
   const branch = group === null ? tree : ((tree as Tree)[group] ??= {});
   (branch as Tree)[field] = value;
+}
+
+/** Fills in every default of a run's input. */
+export function planRun(input: RunInput): RunPlan {
+  const plan = {} as RunPlan;
+  for (const option of RUN_OPTIONS.filter(({ isPlanned }) => isPlanned !== false)) {
+    const value = valueAt(input, option.path) ?? option.derived?.from(plan) ?? option.default ?? null;
+    const { atLeast } = option;
+    setValueAt(plan, option.path, atLeast === undefined ? value : Math.max(value as number, atLeast));
+  }
+  return plan;
 }

@@ -22,7 +22,7 @@ import {
   waiverFact,
 } from './run-details.ts';
 import { factList } from '../contract/markdown.ts';
-import { planRun } from './run-plan.ts';
+import { planRun } from './run-options.ts';
 
 export function runStartOptions(input: RunInput, start: RunToStart) {
   const memo: RunMemo = { input };

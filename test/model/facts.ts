@@ -2,7 +2,7 @@
 import { targetsOf } from '../../src/contract/target.ts';
 import { lockIdOf } from '../../src/contract/ids.ts';
 import { TIMING } from '../../src/contract/timing.ts';
-import { planRun } from '../../src/request/run-plan.ts';
+import { planRun } from '../../src/request/run-options.ts';
 import { completeScript, type Kind } from '../../src/sandbox/script.ts';
 import type { Actor, JournalEntry } from '../../src/sandbox/state.ts';
 import type { Done, Played, PlayedRun } from './record.ts';

@@ -11,7 +11,7 @@ import {
 import { siteTarget } from '../../src/contract/target.ts';
 import { signedText } from '../../src/features/approvals/text.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
-import { planRun } from '../../src/request/run-plan.ts';
+import { planRun } from '../../src/request/run-options.ts';
 import { summaryOf } from '../../src/features/approvals/rules.ts';
 import type { SshSigner } from './ssh-signer.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstAfter } from '../../src/request/calendar/local-time.ts';
-import { planRun } from '../../src/request/run-plan.ts';
+import { planRun } from '../../src/request/run-options.ts';
 import { deadlineOf, lateness, type DeployLimits } from '../../src/rules/deadline.ts';
 
 const HOUR = 3_600_000;

@@ -9,7 +9,7 @@ import {
   runWorkflowId,
 } from '../../src/contract/ids.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
-import { planRun } from '../../src/request/run-plan.ts';
+import { planRun } from '../../src/request/run-options.ts';
 import { validateId } from '../../src/request/validate-id.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { codeSpan, plainText, shellWord } from '../../src/contract/safe-text.ts';

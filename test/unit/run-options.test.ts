@@ -69,7 +69,7 @@ for (const row of RUN_OPTIONS) {
     });
   }
 
-  if (row.yaml !== null) {
+  if (row.yaml !== undefined) {
     test(`${row.path} can be set in belay.yaml`, () => {
       const [group, field] = row.path.includes('.') ? [row.path.split('.')[0]!, row.yaml] : [null, row.yaml];
       const written = { [field!]: row.type.kind === 'count' ? 7 : row.type.kind === 'switch' ? true : text };

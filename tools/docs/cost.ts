@@ -1,7 +1,7 @@
 /** docs/reference/cost.md, from the default run that the simulator plays. */
 import { BACKUP_MS, DEPLOYMENT_MS, playDefaultRuns } from '../../test/sim/cost/default-run.ts';
 import { CAUSES, type Cause, type Cost, type Costs } from '../../test/sim/cost/count-cost.ts';
-import { planRun } from '../../src/request/run-plan.ts';
+import { planRun } from '../../src/request/run-options.ts';
 import { code, page, table } from './markdown.ts';
 
 export async function costPage(): Promise<string> {

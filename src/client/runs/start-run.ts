@@ -15,7 +15,7 @@ import { runStartOptions, sameOverride } from '../../request/start-options.ts';
 import { attributesOfRun, attributePairs, type Attributes } from '../../request/search-attributes.ts';
 import { startProblem, typeOf } from '../../request/input/start-request.ts';
 import { withFittingMeta } from '../../request/limits.ts';
-import { planRun } from '../../request/run-plan.ts';
+import { planRun } from '../../request/run-options.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { toBelayError } from '../to-belay-error.ts';
 import { historyFacts } from './run-history.ts';

@@ -15,7 +15,7 @@ interface OptionInFile {
 }
 
 const IN_FILE: readonly OptionInFile[] = RUN_OPTIONS.flatMap(({ path, yaml, type, help }) =>
-  yaml === null ? [] : [{ path, yaml, group: splitPath(path).group, type, help }],
+  yaml === undefined ? [] : [{ path, yaml, group: splitPath(path).group, type, help }],
 );
 
 /** A run's options as the file gives them, durations in milliseconds. */

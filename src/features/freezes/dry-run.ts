@@ -4,7 +4,7 @@ import { BelayError } from '../../contract/errors.ts';
 import { targetText } from '../../contract/target.ts';
 import { frozenText } from './text.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { planRun } from '../../request/run-plan.ts';
+import { planRun } from '../../request/run-options.ts';
 import { createJudge, type FindFreezes, type Judge } from './worker.ts';
 import type { PlannedOperation } from '../../config/policy.ts';
 import type { Belay } from '../../starter.ts';

@@ -30,7 +30,7 @@ function atLeast(min: number) {
 
 /** The options of belay.yaml, and those that only `belay rollout start` has. */
 const OPTIONS: readonly string[] = RUN_OPTIONS.filter(
-  ({ path, yaml }) => yaml !== null || path === 'commit' || path === 'orNewer',
+  ({ path, yaml }) => yaml !== undefined || path === 'commit' || path === 'orNewer',
 ).map(({ path }) => splitPath(path).group ?? path);
 
 const { shape } = runInput;

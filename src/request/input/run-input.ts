@@ -125,7 +125,7 @@ function schemaOf({ type, help, derived, default: value }: RunOptionRow): z.ZodT
   const unit = type.kind === 'duration' ? ', in milliseconds' : '';
   const made = derived === undefined ? '' : ` Default: ${derived.text}.`;
   const description = `${help.charAt(0).toUpperCase()}${help.slice(1)}${unit}.${made}`;
-  const meta = value === null ? { description } : { description, default: value };
+  const meta = value === undefined ? { description } : { description, default: value };
   switch (type.kind) {
     case 'duration':
     case 'count':
