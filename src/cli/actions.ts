@@ -3,7 +3,7 @@ import { ciFacts } from '../config/environment/ci-facts.ts';
 import { locateKey, readConfiguration } from '../config/load.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf, type Target } from '../contract/target.ts';
-import { type RunType, SCHEMA_VERSION, type Outcome } from '../contract/names.ts';
+import type { RunType, Outcome } from '../contract/names.ts';
 import { holdToInventory } from '../config/inventory.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
@@ -11,7 +11,7 @@ import { withFacts } from '../request/input/start-request.ts';
 import { toRunInput, type CommanderValues } from './run-options.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions, LIST_LIMITS } from './options.ts';
 import { printNote, print } from '../process/print.ts';
-import { printResult, CANCELLATION_REQUESTED, resultLines } from './run-text.ts';
+import { printResult, CANCELLATION_REQUESTED, resultLines, runTable } from './run-text.ts';
 import {
   captureSignals,
   viewOfRun,
@@ -23,8 +23,7 @@ import {
   type Waited,
 } from './wait-for-verdict.ts';
 import { reportEndpoints, withBelay } from './open-belay.ts';
-import { printJson } from '../process/json-document.ts';
-import { runTable } from './run-list.ts';
+import { printDocument, printJson } from '../process/json-document.ts';
 import { countRuns, listMarkdown, writeSummary, runMarkdown } from './markdown-summary.ts';
 import { sinceText } from './parse-values.ts';
 import { counted, countsText } from '../contract/results.ts';
@@ -108,7 +107,7 @@ export async function list(options: RunListOptions): Promise<void> {
   const runs = await withBelay((belay) => belay.list({ ...filter, limit: most }));
   const counts = countRuns(runs);
   await writeSummary(file, () => listMarkdown(runs));
-  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, runs, counts, error: null });
+  if (asJson === true) return printDocument({ runs, counts });
   if (runs.length === 0) return print('no runs');
   const columns = columnsOf(process.stdout);
   const more = runs.length === most ? '; use a higher --limit to see more' : '';

@@ -5,7 +5,7 @@ import { CONFIG_REMEDY, readConfiguration } from '../config/load.ts';
 import { SCHEMA_VERSION } from '../contract/names.ts';
 import { BelayError, EXIT } from '../contract/errors.ts';
 import { withOwnCommand } from '../process/own-command.ts';
-import { printJson } from '../process/json-document.ts';
+import { printAnswer, printJson } from '../process/json-document.ts';
 import { print, printAnnotation, printNote } from '../process/print.ts';
 
 /** In lines that begin with one `#`, examples; in others, what they mean. Without the `#`, the examples are valid. */
@@ -60,8 +60,8 @@ export async function init(file: string | undefined, options: { force?: boolean;
       throw new BelayError('Usage', `${path} ${problem}: ${remedy}`);
     },
   );
-  if (options.json === true) printJson({ schemaVersion: SCHEMA_VERSION, file: path, error: null });
-  else print(`Wrote ${path}. Remove the # before what you need, then check it: \`belay config check\``);
+  const next = 'Remove the # before what you need, then check it: `belay config check`';
+  printAnswer(options.json, { file: path }, `Wrote ${path}. ${next}`);
 }
 
 export async function check(file: string | undefined, options: { json?: boolean }): Promise<void> {

@@ -1,11 +1,9 @@
 /** `--dry-run`: shows what a run or rollout would do and what would keep it from that, and starts nothing. */
 import { readConfiguration } from '../config/load.ts';
-import { SCHEMA_VERSION } from '../contract/names.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { policyOf } from '../config/policy.ts';
 import { BelayError, EXIT } from '../contract/errors.ts';
-import { printJson } from '../process/json-document.ts';
-import { print } from '../process/print.ts';
+import { printAnswer } from '../process/json-document.ts';
 import { withBelay } from './open-belay.ts';
 import { approvalsPart } from '../features/approvals/dry-run.ts';
 import { checksPart } from '../features/site-checks/dry-run.ts';
@@ -112,11 +110,8 @@ export async function dryRun(
     (belay) => Promise.all(PARTS.map((part) => part.look(planned, { belay, policy, named: service }))),
     definedFields({ service }),
   );
-  if (asJson === true) {
-    const values = Object.fromEntries(PARTS.map(({ name }, index) => [name, shown[index]?.value]));
-    printJson({ schemaVersion: SCHEMA_VERSION, started: false, ...values, error: null });
-  } else {
-    print([...shown.flatMap(({ lines }) => lines), 'dry run: nothing was started']);
-  }
+  const values = Object.fromEntries(PARTS.map(({ name }, index) => [name, shown[index]?.value]));
+  const lines = [...shown.flatMap((it) => it.lines), 'dry run: nothing was started'];
+  printAnswer(asJson, { started: false, ...values }, lines);
   return EXIT.completed;
 }

@@ -1,8 +1,6 @@
 /** `belay advice` looks back at closed backups and deployments. */
-import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { type Target, targetLabel } from '../../contract/target.ts';
-import { printJson } from '../../process/json-document.ts';
-import { print } from '../../process/print.ts';
+import { printAnswer } from '../../process/json-document.ts';
 import type { AdviceSubject } from '../../starter.ts';
 import { withBelay } from '../../cli/open-belay.ts';
 import { glanceText } from '../../contract/duration.ts';
@@ -18,9 +16,8 @@ export interface AdviceOptions {
 export async function advice({ server: servers = [], targets = [], json }: AdviceOptions): Promise<void> {
   const of: AdviceSubject[] = [...servers.map((serverId) => ({ serverId })), ...targets.map((target) => ({ target }))];
   const operations = await withBelay((belay) => belay.advise(of.length === 0 ? {} : { of }));
-  if (json === true) return printJson({ schemaVersion: SCHEMA_VERSION, operations, error: null });
-  if (operations.length === 0) return print('no backups or deployments in the last 30 days');
-  print(adviceLines(operations));
+  const none = 'no backups or deployments in the last 30 days';
+  printAnswer(json, { operations }, operations.length === 0 ? none : adviceLines(operations));
 }
 
 export interface Eta {

@@ -1,6 +1,5 @@
 /** Implements `belay approve`, `reject` and `approvals`. */
 import type { ApprovalAnswer, ApprovalQuestion, Decided, AskedApproval, AskingRun } from './shapes.ts';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { BelayError } from '../../contract/errors.ts';
 import {
   signedText,
@@ -13,8 +12,8 @@ import {
   PLAN_DIGITS,
 } from './text.ts';
 import { shellWord, plainText, messageOf } from '../../contract/safe-text.ts';
-import { printJson } from '../../process/json-document.ts';
-import { print, printNote } from '../../process/print.ts';
+import { printAnswer } from '../../process/json-document.ts';
+import { printNote } from '../../process/print.ts';
 import { signature, tokenRequest } from '../../config/environment/environment.ts';
 import type { Belay } from '../../starter.ts';
 import { withBelay } from '../../cli/open-belay.ts';
@@ -61,9 +60,8 @@ async function answer(decision: Decided, workflowId: string, options: DecideOpti
     const { by, proof } = await prove(question, { decision, by: named, why }, options);
     await belay.approvals[decision](workflowId, { plan: question.hash, by, why, proof });
     const left = decision === 'approve' ? await leftToAsk(belay, question) : null;
-    if (json !== true) return print(takenText(decision, { workflowId, by, left }));
     const taken = { workflowId, plan: question.hash, decision, by, proof: proof.kind, asked: left?.asked ?? null };
-    printJson({ schemaVersion: SCHEMA_VERSION, ...taken, error: null });
+    printAnswer(json, taken, takenText(decision, { workflowId, by, left }));
   });
 }
 
@@ -88,9 +86,9 @@ async function leftToAsk(belay: Belay, { plan: { workflowId }, hash }: ApprovalQ
 
 export async function printApprovals({ json }: { json?: boolean }): Promise<void> {
   const asking = await withBelay((belay) => belay.approvals.list());
-  if (json === true)
-    return printJson({ schemaVersion: SCHEMA_VERSION, approvals: asking.map(approvalDocument), error: null });
-  print(asking.length === 0 ? 'no run or rollout asks for an approval' : asking.flatMap(approvalLines));
+  const none = 'no run or rollout asks for an approval';
+  const lines = asking.length === 0 ? none : asking.flatMap(approvalLines);
+  printAnswer(json, { approvals: asking.map(approvalDocument) }, lines);
 }
 
 export function questionLines({ plan, hash, parts, asked, until }: ApprovalQuestion): string[] {

@@ -2,7 +2,7 @@
  * `belay doctor` checks what a run needs on this machine. It prints a line for each check, with a remedy for a problem.
  */
 import colors from 'picocolors';
-import { printJson } from '../../process/json-document.ts';
+import { printAnswer, printDocument } from '../../process/json-document.ts';
 import { currentEpoch, isServiceConfigured, taskQueue } from '../../config/environment/environment.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import type { Check, CheckReport } from '../../cli/doctor-check.ts';
@@ -48,7 +48,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   ];
   const show = (report: CheckReport) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);
-  if (options.json === true) printJson({ schemaVersion: 1, checks: reports, error: null });
+  if (options.json === true) printDocument({ checks: reports });
   await opening.then((connection) => connection.close()).catch(() => undefined);
   process.exitCode = reports.some(({ state }) => state === 'failed') ? EXIT.usage : EXIT.completed;
 }
@@ -64,8 +64,7 @@ async function afterRestore({ fix, json: asJson }: DoctorOptions): Promise<void>
   ]);
   const { session, close } = await openSession({});
   const reports = await findUndecided(session, currentEpoch()).finally(close);
-  if (asJson === true) printJson({ schemaVersion: 1, checks: reports, error: null });
-  else print(reports.map(reportLine));
+  printAnswer(asJson, { checks: reports }, reports.map(reportLine));
 }
 
 const SIGNS = {

@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { readConfiguration } from '../../config/load.ts';
 import { configuredService } from '../../config/configured-service.ts';
-import { printJson } from '../../process/json-document.ts';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
+import { printAnswer, printDocument } from '../../process/json-document.ts';
 import { type EventInput, type ServiceEvent, eventSubjects } from './shapes.ts';
 import { interpretBody } from '../../webhooks/handle-delivery.ts';
 import { parseBody } from '../../webhooks/parse-body.ts';
@@ -32,8 +31,7 @@ export interface ExplainOptions {
 export async function printEvents({ since, limit, json: asJson }: EventListOptions): Promise<void> {
   const filter = definedFields({ since: sinceText(since), limit });
   const events = await withBelay((belay) => belay.listEvents(filter));
-  if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, events, error: null });
-  else print(events.length === 0 ? ['no events'] : events.map(eventLine));
+  printAnswer(asJson, { events }, events.length === 0 ? 'no events' : events.map(eventLine));
 }
 
 /** `2026-11-21T02:30:34Z  backup.failed         event:panel:msg_1  server 12, backup 1000` */
@@ -49,7 +47,7 @@ const ownKind = ({ kind, rawKind }: ServiceEvent): string =>
 export async function showEvent(workflowId: string, options: { json?: boolean }): Promise<void> {
   const event = await withBelay((belay) => belay.getEvent(workflowId));
   const shape = shapeOf(event.body);
-  if (options.json === true) return printJson({ schemaVersion: SCHEMA_VERSION, event, shape, error: null });
+  if (options.json === true) return printDocument({ event, shape });
   print([
     ...meaningLines(event),
     `received ${event.receivedAt} from ${event.source}${event.verified ? '' : ', not verified'}`,
@@ -84,7 +82,7 @@ export async function explainFile(file: string, options: ExplainOptions): Promis
   const meaning = interpretBody(body, { fields, kinds, isVerified }, configuration);
   const shape = shapeOf(redacted(body));
   const service = (await configuredService()).service;
-  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, service, ...meaning, shape, error: null });
+  if (asJson === true) return printDocument({ service, ...meaning, shape });
   const mapped = reactionsTo({ kind: meaning.event.kind, isVerified, namesBackup: true }, configuration);
   const sharesNothing = mapped.includes('share') && !meaning.reactions.includes('share');
   print([

@@ -2,12 +2,11 @@
 import colors from 'picocolors';
 import type { AdHocFreeze, FreezeScope, BlockedAction, OverrideRule, RunningFreeze } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import { blocksText, scopeText } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { printJson } from '../../process/json-document.ts';
+import { printAnswer, printDocument } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
 import type { Thawed, Belay } from '../../starter.ts';
 import { inTurn, withBelay, reportEndpoints } from '../../cli/open-belay.ts';
@@ -59,8 +58,8 @@ export async function beginFreeze({ json: asJson, ...options }: FreezeOptions): 
   );
   const freezes = begun.map(({ freeze: it }) => ({ workflowId: freezeId(it.scope), freeze: it }));
   printNote(begun.flatMap(({ note }) => (note === null ? [] : [`note: ${note}`])));
-  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, ...freezes[0], freezes, error: null });
-  print(freezes.flatMap(({ workflowId, freeze: it }) => [frozenLine(it), `  freeze: ${workflowId}`]));
+  const lines = freezes.flatMap(({ workflowId, freeze: it }) => [frozenLine(it), `  freeze: ${workflowId}`]);
+  printAnswer(asJson, { ...freezes[0], freezes }, lines);
 }
 
 const frozenLine = (freeze: AdHocFreeze): string =>
@@ -84,8 +83,7 @@ export async function thaw({ reason, by, json: asJson, ...options }: ThawOptions
   );
   const freezes = thawed.map(({ workflowId, freeze: ended }) => ({ workflowId, freeze: ended }));
   const woken = [...new Set(thawed.flatMap((it) => it.woken))];
-  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, ...freezes[0], woken, freezes, error: null });
-  print(thawed.map(thawedLine));
+  printAnswer(asJson, { ...freezes[0], woken, freezes }, thawed.map(thawedLine));
 }
 
 const thawedLine = ({ workflowId, woken }: Thawed & { workflowId: string }): string =>
@@ -111,10 +109,7 @@ export async function printFreezes({ targets = [], at, json: asJson }: FreezesOp
   const atMs = at === undefined ? Date.now() : Date.parse(at);
   const { frozen, entries } = await withBelay((belay) => listed(belay, configuration, targets, atMs));
   process.exitCode = frozen ? EXIT.busy : EXIT.completed;
-  if (asJson === true) {
-    const instant = new Date(atMs).toISOString();
-    return printJson({ schemaVersion: SCHEMA_VERSION, at: instant, frozen, freezes: entries, error: null });
-  }
+  if (asJson === true) return printDocument({ at: new Date(atMs).toISOString(), frozen, freezes: entries });
   print(entries.length === 0 ? 'no freezes and no windows' : entries.map((it) => entryLine(it, atMs)));
   printNote(
     `freezes and windows of ${configFile().path} are those of this machine: the workers judge by their own file`,

@@ -1,10 +1,8 @@
 /** `belay gates try` measures a gate once from this machine, and starts nothing. */
-import { printJson } from '../../process/json-document.ts';
-import { print } from '../../process/print.ts';
+import { printAnswer } from '../../process/json-document.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { planRollout } from '../rollouts/config-plan.ts';
 import type { Measurement } from './shapes.ts';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import type { RolloutWave } from '../rollouts/shapes.ts';
 import { isApp, targetsOf } from '../../contract/target.ts';
@@ -21,8 +19,8 @@ export interface TryOptions {
 
 export async function tryOnce(name: string, { json, ...asked }: TryOptions): Promise<void> {
   const tried = await tryGate(name, asked);
-  if (json === true) printJson(triedGateDocument(tried));
-  else print(triedGateText(tried));
+  const { gate, rollout, wave, measured } = tried;
+  printAnswer(json, { gate, rollout, wave, ...measured }, triedGateText(tried));
   process.exitCode = tried.exitCode;
 }
 
@@ -80,10 +78,6 @@ function placeOf(configuration: Configuration, gate: string, asked: { rollout?: 
   if (found !== undefined) return found;
   const problem = asked.wave === undefined ? 'no rollout' : `no wave ${asked.wave}`;
   throw new BelayError('Usage', `belay.yaml has ${problem}: name one with --rollout and --wave`);
-}
-
-function triedGateDocument({ gate, rollout, wave, measured }: TriedGate): object {
-  return { schemaVersion: SCHEMA_VERSION, gate, rollout, wave, ...measured, error: null };
 }
 
 const triedGateText = ({ gate, rollout, wave, measured }: TriedGate): string[] => [

@@ -6,14 +6,13 @@ import { findTemporal } from '../../config/find-temporal.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import { type Target, targetLabel } from '../../contract/target.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { printJson } from '../../process/json-document.ts';
+import { printDocument } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { withBelay } from '../../cli/open-belay.ts';
 import { TOP_INTERVAL_MS, TOP_LIMIT } from '../../cli/options.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
 import { ownTerminal, showUntilQuit, type Terminal } from './screen.ts';
 import colors from 'picocolors';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { named } from '../../contract/results.ts';
 import { durationText } from '../../contract/duration.ts';
 import { ageText } from './show-in-flight.ts';
@@ -67,7 +66,7 @@ async function inFlight({ limit = TOP_LIMIT, recent: recentMs, json }: TopOption
     const recent = recentMs === undefined ? null : await recentlyEnded(belay, recentMs, limit);
     if (terminal !== null) return showOverview(overviews, whereTemporalIs(), terminal, recent);
     const overview = await overviews.whole();
-    if (json === true) printJson(overviewDocument(overview, recent?.now()));
+    if (json === true) printDocument(overviewDocument(overview, recent?.now()));
     else printLines(overviewLines(overview, recent?.now()));
     return EXIT.completed;
   });
@@ -89,7 +88,7 @@ async function atService(targets: Target[], { fleet, json, ...options }: TopOpti
   const terminal = json === true ? null : ownTerminal();
   if (terminal !== null) return showTargets(reader, targets, interval, terminal);
   const readings = await reader.readAll(targets);
-  if (json === true) printJson(targetsDocument(readings));
+  if (json === true) printDocument(targetsDocument(readings));
   else printLines(targetsTable(readings, Date.now(), null));
   return EXIT.completed;
 }
@@ -135,7 +134,7 @@ export function targetsDocument(readings: readonly Reading[]): object {
     ...named(target),
     ...{ status, state, readAt, problem },
   }));
-  return { schemaVersion: SCHEMA_VERSION, targets, error: null };
+  return { targets };
 }
 
 /** @returns the exit code */

@@ -1,6 +1,5 @@
 /** `belay top` shows what is in flight, once or until the user quits. */
 import colors from 'picocolors';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { explainRollout, inFlight as partOf, waitingSentence, rolloutSentence } from '../../contract/explain-wait.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
@@ -35,7 +34,7 @@ export function overviewDocument(
   const recent = ended === null ? {} : { recent: ended.map(({ result }) => result) };
   const runs = inFlight.filter(({ kind }) => kind === 'run').map(entryOf);
   const rollouts = inFlight.filter(({ kind }) => kind === 'rollout').map(entryOf);
-  return { schemaVersion: SCHEMA_VERSION, runs, rollouts, total, complete, ...recent, error: null };
+  return { runs, rollouts, total, complete, ...recent };
 }
 
 /** The document of `status --json`, with `contact` and `needsAttention`. */

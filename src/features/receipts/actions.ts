@@ -4,13 +4,12 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pMap from 'p-map';
 import { parseAllowedSigners } from '../approvals/proof-signers.ts';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
 import type { Receipt } from './shapes.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import { parsedJson } from '../../contract/plain-object.ts';
 import { messageOf, plainText } from '../../contract/safe-text.ts';
 import { counted } from '../../contract/results.ts';
-import { printJson } from '../../process/json-document.ts';
+import { printAnswer, printDocument, printJson } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
 import { verifyReceipt } from './actions-verify.ts';
 import type { Belay } from '../../starter.ts';
@@ -45,9 +44,7 @@ async function verify(file: string, { signers, json }: ReceiptOptions): Promise<
   const isGood = problems.length === 0;
   process.exitCode = isGood ? EXIT.completed : EXIT.failed;
   const hash = isGood ? (document as Receipt).hash : null;
-  if (json === true)
-    return printJson({ schemaVersion: SCHEMA_VERSION, isGood, hash, approvals, rejections, problems, error: null });
-  print([
+  printAnswer(json, { isGood, hash, approvals, rejections, problems }, [
     ...approvals.map(({ by, proof }) => `approved by ${plainText(by)}: ${proof}`),
     ...rejections.map(({ by, proof }) => `rejected by ${plainText(by)}: ${proof}`),
     ...problems.map((it) => `problem: ${it}`),
@@ -70,7 +67,7 @@ async function keepAll(since: number, folder: string, { json }: ReceiptOptions):
   const unchanged = kept.flatMap((it) => ('file' in it && !it.isNew ? [it.file] : []));
   const failed = kept.flatMap((it) => ('message' in it ? [it] : []));
   if (failed.length > 0) process.exitCode = EXIT.failed;
-  if (json === true) return printJson({ schemaVersion: SCHEMA_VERSION, files, unchanged, failed, error: null });
+  if (json === true) return printDocument({ files, unchanged, failed });
   print(files);
   for (const { workflowId, runId, message } of failed)
     printNote(`no receipt of ${plainText(workflowId)} (run ${runId}): ${message}`);

@@ -1,8 +1,7 @@
 /** `belay rollout` starts rollouts of a fleet in belay.yaml, shows them and controls them. */
 import { ciFacts } from '../../config/environment/ci-facts.ts';
 import { readConfiguration } from '../../config/load.ts';
-import { printJson } from '../../process/json-document.ts';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
+import { printAnswer } from '../../process/json-document.ts';
 import type { DecisionInput } from './shapes.ts';
 import { planRollout } from './config-plan.ts';
 import { inTurn, reportEndpoints, withBelay } from '../../cli/open-belay.ts';
@@ -15,7 +14,7 @@ import { exceptionsOf, metaNotes, type ExceptionOptions } from '../../cli/option
 import { sinceText } from '../../cli/parse-values.ts';
 import { startAndPrint, type WaitingOptions } from '../../cli/wait-for-verdict.ts';
 import { columnsOf } from '../../process/live-lines.ts';
-import { print, printNote } from '../../process/print.ts';
+import { printNote } from '../../process/print.ts';
 
 export type RolloutFlags = WaitingOptions &
   ExceptionOptions & {
@@ -102,6 +101,6 @@ export interface RolloutListOptions {
 export async function listRollouts({ since, limit, json: asJson }: RolloutListOptions): Promise<void> {
   const filter = definedFields({ since: sinceText(since), limit });
   const rollouts = await withBelay((belay) => belay.rollouts.list(filter));
-  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, rollouts, error: null });
-  print(rollouts.length === 0 ? 'no rollouts' : rollouts.map((it) => rolloutListLine(it, columnsOf(process.stdout))));
+  const lines = rollouts.map((it) => rolloutListLine(it, columnsOf(process.stdout)));
+  printAnswer(asJson, { rollouts }, rollouts.length === 0 ? 'no rollouts' : lines);
 }

@@ -2,8 +2,7 @@
 import colors from 'picocolors';
 import { configFile } from '../../config/environment/environment.ts';
 import { readConfiguration } from '../../config/load.ts';
-import { printJson } from '../../process/json-document.ts';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
+import { printAnswer } from '../../process/json-document.ts';
 import { planSchedules, type PlannedSchedule } from './config.ts';
 import { localText } from '../../request/calendar/local-time.ts';
 import type { Belay, Firing, ScheduleChange, ScheduleState } from '../../starter.ts';
@@ -55,9 +54,8 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
       const applied = dryRun !== true;
       const frozen = collisions.map(({ definition: { scheduleId }, firings }) => ({ scheduleId, firings }));
       const next = planned.map(({ definition }) => ({ scheduleId: definition.scheduleId, times: nextOf(definition) }));
-      const document = { applied, changes: shown, next, moved, frozen, approvals: questions, error: null };
-      if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, ...document });
-      else print([summaryOf(changes, applied)]);
+      const document = { applied, changes: shown, next, moved, frozen, approvals: questions };
+      printAnswer(asJson, document, summaryOf(changes, applied));
     },
     definedFields({ service: named }),
   );
@@ -156,9 +154,8 @@ function summaryOf(changes: ScheduleChange[], applied: boolean): string {
 
 export async function printSchedules({ json: asJson }: { json?: boolean }): Promise<void> {
   const schedules = await withBelay((belay) => belay.schedules.list());
-  if (asJson === true) return printJson({ schemaVersion: SCHEMA_VERSION, schedules, error: null });
-  const none = ['no schedules; create them with `belay schedule apply`'];
-  print(schedules.length === 0 ? none : schedules.flatMap(stateLines));
+  const none = 'no schedules; create them with `belay schedule apply`';
+  printAnswer(asJson, { schedules }, schedules.length === 0 ? none : schedules.flatMap(stateLines));
 }
 
 function stateLines(state: ScheduleState): string[] {
@@ -211,8 +208,7 @@ async function act(
   does: (belay: Belay) => Promise<void>,
 ): Promise<void> {
   await withBelay(does);
-  if (asJson === true) printJson({ schemaVersion: SCHEMA_VERSION, scheduleId, done, error: null });
-  else print([`${scheduleId} ${done}`]);
+  printAnswer(asJson, { scheduleId, done }, `${scheduleId} ${done}`);
 }
 
 /* Which of the next firings of a schedule would fall into a freeze of belay.yaml. Pure. */

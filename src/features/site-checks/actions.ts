@@ -1,11 +1,9 @@
 /** `belay check` reads a site and its status once from this machine, and starts nothing. */
-import { printJson } from '../../process/json-document.ts';
-import { print } from '../../process/print.ts';
+import { printAnswer } from '../../process/json-document.ts';
 import { ConfigError } from '../../config/environment/variables.ts';
 import { requireService } from '../../config/environment/environment.ts';
 import { findServiceConfig } from '../../config/find-temporal.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
-import { SCHEMA_VERSION } from '../../contract/names.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import type { SiteRead } from './shapes.ts';
 import { siteTarget } from '../../contract/target.ts';
@@ -25,8 +23,7 @@ export interface CheckOptions {
 
 export async function trySiteCheck({ site, commit, json }: CheckOptions): Promise<void> {
   const tried = await tryCheck(site, commit ?? null);
-  if (json === true) printJson(triedDocument(tried));
-  else print(triedText(tried));
+  printAnswer(json, triedDocument(tried), triedText(tried));
   process.exitCode = tried.exitCode;
 }
 
@@ -87,7 +84,7 @@ async function readLatest(siteId: string, configuration: Configuration): Promise
 function triedDocument({ siteId, check, url, expectedCommit, read, kind, ...latest }: Tried): object {
   const { latestDeployment, latestProblem } = latest;
   const tried = { siteId, check, url, expectedCommit, latestDeployment, latestProblem, read };
-  return { schemaVersion: SCHEMA_VERSION, ...tried, isGood: kind === 'good', error: null };
+  return { ...tried, isGood: kind === 'good' };
 }
 
 function triedText({ siteId, check, url, latestDeployment, latestProblem, ...tried }: Tried): string[] {
