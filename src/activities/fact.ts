@@ -97,8 +97,8 @@ function problemOf(type: unknown, input: unknown): string | null {
 
 /** Whatever started it: the worker knows which site is on which server. */
 function outsideInventory({ input }: WorkflowRequest, { refusalOf }: Pick<Policy, 'refusalOf'>): string | null {
-  for (const { serverId, ...named } of partsOf(input as RunInput | RolloutInput)) {
-    const refusal = refusalOf({ serverId, targets: targetsOf(named) });
+  for (const part of partsOf(input as RunInput | RolloutInput)) {
+    const refusal = refusalOf(part);
     if (refusal !== null) return refusal;
   }
   return null;

@@ -4,7 +4,7 @@ import type { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInProgress, TriggerActivityInput } from '../contract/activities.ts';
 import type { StartedBy } from '../features/approvals/shapes.ts';
 import type { Judges } from './features.ts';
-import type { PlannedOperation } from '../config/policy.ts';
+import type { PlannedOperation } from '../contract/target.ts';
 import { otherEpoch } from '../contract/service-identity.ts';
 import { TIMING } from '../contract/timing.ts';
 import { plainText, messageOf } from '../contract/safe-text.ts';

@@ -82,7 +82,7 @@ async function exitCodeOfRun(type: RunType, input: RunInput, options: RunFlags):
 /** The worker refuses it as well, by its own file. */
 async function refuseInventoryConflict(input: RunInput): Promise<void> {
   const hold = holdToInventory(await readConfiguration());
-  const found = hold({ serverId: input.serverId, targets: targetsOf(input) });
+  const found = hold(input);
   if (found === null) return;
   throw new BelayError('Usage', `${await locateKey(found.path)}: ${found.path.join('.')}: ${found.message}`);
 }

@@ -9,7 +9,7 @@ import { approvalsPart } from '../features/approvals/dry-run.ts';
 import { checksPart } from '../features/site-checks/dry-run.ts';
 import { etaPart } from '../features/advice/dry-run.ts';
 import { freezesPart } from '../features/freezes/dry-run.ts';
-import type { Part, Planned, PlannedRun } from './planned.ts';
+import type { Part, Planned } from './planned.ts';
 import { counted } from '../contract/results.ts';
 import { operationsOf, targetText, type PlannedOperation } from '../contract/target.ts';
 import { planRun } from '../request/run-options.ts';
@@ -21,10 +21,9 @@ import { backupServerId, lockIdOf } from '../contract/ids.ts';
 const locksPart: Part = {
   name: 'locks',
   async look({ runs, options }, { belay }) {
-    const ids = runs.flatMap(({ serverId, targets }) => [
-      ...(serverId === undefined ? [] : [backupServerId(serverId)]),
-      ...targets.map(lockIdOf),
-    ]);
+    const ids = runs
+      .flatMap(operationsOf)
+      .map((it) => ('target' in it ? lockIdOf(it.target) : backupServerId(it.serverId)));
     const held = await belay.heldLocks(ids);
     const { ifBusy } = planRun(options);
     return {
@@ -49,7 +48,7 @@ const planPart: Part = {
     return Promise.resolve({
       value,
       lines: [
-        ...(planned.rollout === null ? stepsOf(planned.runs[0]) : wavesOf(planned)),
+        ...(planned.rollout === null ? planned.runs.flatMap(operationsOf).map(stepText) : wavesOf(planned)),
         ...(backups ? [`each backup: ${triesFact(options.backup)}`] : []),
         ...(planned.runs.some(({ targets }) => targets.length > 0)
           ? [`each deployment: ${triesFact(options.deploy)}, evidence at least ${options.deploy.minEvidence}`]
@@ -65,14 +64,8 @@ function rolloutFacts({ rollout }: Planned) {
   return { name, fleet, maxAtOnce, maxFailures, onFailures };
 }
 
-function stepsOf(run: PlannedRun | undefined): string[] {
-  const { serverId, targets } = run ?? { serverId: undefined, targets: [] };
-  const steps = [
-    ...(serverId === undefined ? [] : [`back up server ${serverId}`]),
-    ...targets.map((it) => `deploy ${targetText(it)}`),
-  ];
-  return steps.map((step, index) => `${index + 1}. ${step}`);
-}
+const stepText = (it: PlannedOperation, index: number): string =>
+  `${index + 1}. ${'target' in it ? `deploy ${targetText(it.target)}` : `back up server ${it.serverId}`}`;
 
 function wavesOf({ rollout, runs }: Planned): string[] {
   const { maxAtOnce = 1, maxFailures = 0, onFailures = 'stop' } = rollout ?? {};

@@ -4,17 +4,14 @@ import type { CheckWaiver } from '../features/site-checks/shapes.ts';
 import type { RunType } from '../contract/names.ts';
 import type { RolloutInput } from '../features/rollouts/shapes.ts';
 import type { RunInput } from '../contract/run.ts';
-import { targetsOf, type Target } from '../contract/target.ts';
+import { targetsOf, type RunParts, type Target } from '../contract/target.ts';
 import { startProblem } from '../request/input/start-request.ts';
-import type { PlannedOperation, Policy } from '../config/policy.ts';
+import type { Policy } from '../config/policy.ts';
 import { validateRolloutInput } from '../request/input/rollout-input.ts';
 import type { Belay } from '../starter.ts';
 
 /** One run: that of a single run, or of one server of a rollout. */
-export interface PlannedRun {
-  serverId: string | undefined;
-  /** Of the rollout. */
-  fleet?: string;
+export interface PlannedRun extends RunParts {
   targets: Target[];
   /** Null for a single run. */
   wave: string | null;
@@ -64,21 +61,8 @@ export function plannedRun(type: RunType, input: RunInput, key: string | undefin
 
 export function plannedRollout(input: Omit<RolloutInput, 'key'>, key = 'any'): Planned {
   const runs = input.waves.flatMap(({ name, targets }) =>
-    targets.map((it): PlannedRun => ({
-      serverId: it.serverId,
-      fleet: input.fleet,
-      targets: targetsOf(it),
-      wave: name,
-    })),
+    targets.map((it) => ({ serverId: it.serverId, fleet: input.fleet, targets: targetsOf(it), wave: name })),
   );
   const { override, noCheck, options = {} } = input;
   return { problem: validateRolloutInput({ ...input, key }), runs, options, rollout: input, override, noCheck };
 }
-
-/** In the order in which they would be made. */
-export const operationsOf = ({ runs }: Pick<Planned, 'runs'>): PlannedOperation[] => runs.flatMap(operationsOfRun);
-
-export const operationsOfRun = ({ serverId, fleet, targets }: PlannedRun): PlannedOperation[] => [
-  ...(serverId === undefined ? [] : [{ serverId, fleet }]),
-  ...targets.map((target) => ({ target, serverId, fleet })),
-];

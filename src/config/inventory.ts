@@ -2,19 +2,13 @@
  * Holds runs to the inventory: a backup of one server must not be taken for that of another, and what holds for an id must
  * hold for the same one in another spelling. Workers judge so, and starters, for an early message. Pure.
  */
-import { type Target, targetText, appTarget, siteTarget } from '../contract/target.ts';
+import { type RunParts, type Target, targetText, targetsOf, appTarget, siteTarget } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
 import type { Configuration } from './file/file-schema.ts';
 import type { FreezeScope, FreezeWord } from '../features/freezes/shapes.ts';
 import type { Scope } from './file/scope.ts';
 import { lockIdOf } from '../contract/ids.ts';
-import type { FleetConfig, ServerConfig } from '../features/rollouts/config.ts';
-
-/** What a run is about, or one server of a rollout. */
-export interface AskedPlace {
-  serverId?: string | undefined;
-  targets: readonly Target[];
-}
+import type { FleetConfig, ServerConfig } from './file/fleets.ts';
 
 export interface InventoryConflict {
   /** The keys of the file that forbid it. */
@@ -24,7 +18,7 @@ export interface InventoryConflict {
 }
 
 /** @returns what keeps such a run from the file's servers, sites and apps; null if nothing does */
-export function holdToInventory(configuration: Configuration): (asked: AskedPlace) => InventoryConflict | null {
+export function holdToInventory(configuration: Configuration): (asked: RunParts) => InventoryConflict | null {
   const checks = [refuseSpelling(configuration), refuseOtherServer(configuration), refuseUnknown(configuration)];
   return (asked) => {
     for (const check of checks) {
@@ -35,11 +29,11 @@ export function holdToInventory(configuration: Configuration): (asked: AskedPlac
   };
 }
 
-type Check = (asked: AskedPlace) => InventoryConflict | null;
+type Check = (asked: RunParts) => InventoryConflict | null;
 
-const idsOf = ({ serverId, targets }: AskedPlace): NamedId[] => [
-  ...(serverId === undefined ? [] : [{ kind: 'server' as const, id: serverId }]),
-  ...targets,
+const idsOf = (asked: RunParts): NamedId[] => [
+  ...(asked.serverId === undefined ? [] : [{ kind: 'server' as const, id: asked.serverId }]),
+  ...targetsOf(asked),
 ];
 
 const nameOf = ({ kind, id }: NamedId): string => `${kind} ${plainText(id)}`;
@@ -67,7 +61,7 @@ function refuseOtherServer({ fleets }: Configuration): Check {
   return ({ serverId, targets }) => {
     if (serverId === undefined) return null;
     const registered = servers.get(serverId);
-    for (const target of targets) {
+    for (const target of targetsOf(asked)) {
       const place = placeOf(target);
       if (place !== undefined && place.serverId !== serverId) {
         const remedy = `use --server ${place.serverId}, or move the ${target.kind} in the file`;

@@ -1,9 +1,9 @@
 /** The policy of a worker: what its belay.yaml says about when to deploy. */
 import type { Configuration } from './load.ts';
 import { isInScope, type Place, type Scope } from './file/scope.ts';
-import { holdToInventory, type AskedPlace, buildInventory } from './inventory.ts';
+import { holdToInventory, buildInventory } from './inventory.ts';
 import { hashOf } from '../contract/ids.ts';
-import type { Target } from '../contract/target.ts';
+import type { PlannedOperation, RunParts } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { approvalsPolicy, requireSigners } from '../features/approvals/worker-proofs.ts';
 import { gatesPolicy } from '../features/gates/worker.ts';
@@ -31,12 +31,6 @@ export async function requireAll(configuration: Configuration): Promise<void> {
   for (const require of REQUIREMENTS) await require(configuration);
 }
 
-/** A deployment, or the backup of a server. */
-export type PlannedOperation = ({ target: Target; serverId?: string | undefined } | { serverId: string }) & {
-  /** The one that the run names: what is for it holds as well, also where the file puts the server in another or none. */
-  fleet?: string | undefined;
-};
-
 /** Where operations happen, by the inventory of the file. */
 export interface Places {
   of: (operation: PlannedOperation) => Place[];
@@ -50,7 +44,7 @@ export interface Policy extends ReturnType<typeof ofFeatures> {
   /** False: the file has changed since, and cannot be used. */
   isLatest: boolean;
   /** Why the inventory refuses such a run, with the keys that say so; null if it does not. */
-  refusalOf: (asked: AskedPlace) => string | null;
+  refusalOf: (asked: RunParts) => string | null;
 }
 
 export function policyOf(configuration: Configuration): Policy {

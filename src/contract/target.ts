@@ -22,6 +22,30 @@ export const appTarget = (id: string): Target => ({ kind: 'app', id });
 
 export const targetsOf = ({ siteIds, targets }: TargetsInput): Target[] => targets ?? (siteIds ?? []).map(siteTarget);
 
+/** What a run is about. */
+export interface RunParts extends TargetsInput {
+  /** The server to back up. */
+  serverId?: string | undefined;
+  /** The fleet that the run names: what is for it holds as well, also where a file puts the server in another or none. */
+  fleet?: string | undefined;
+}
+
+export interface PlannedDeployment extends Omit<RunParts, keyof TargetsInput> {
+  target: Target;
+}
+
+/** A deployment, or the backup of a server. */
+export type PlannedOperation = PlannedDeployment | { serverId: string; fleet?: string | undefined };
+
+export const deploymentsOf = ({ serverId, fleet, ...input }: RunParts): PlannedDeployment[] =>
+  targetsOf(input).map((target) => ({ target, serverId, fleet }));
+
+/** Returns what a run does, in its order. */
+export function operationsOf(run: RunParts): PlannedOperation[] {
+  const { serverId, fleet } = run;
+  return [...(serverId === undefined ? [] : [{ serverId, fleet }]), ...deploymentsOf(run)];
+}
+
 /** Returns the shortest input that names these targets. */
 export function targetsInput(targets: readonly Target[]): TargetsInput {
   const ids = targets.map(({ id }) => id);

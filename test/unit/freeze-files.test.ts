@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
-import { policyOf, type PlannedOperation } from '../../src/config/policy.ts';
+import { policyOf } from '../../src/config/policy.ts';
+import type { PlannedOperation } from '../../src/contract/target.ts';
 import { readText } from '../support/configuration-file.ts';
 
 let folder: string;

@@ -1,9 +1,9 @@
 /** What of a run belay.yaml forbids: another server, another spelling of an id, and unknown ids if it is strict. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { holdToInventory, type AskedPlace } from '../../src/config/inventory.ts';
+import { holdToInventory } from '../../src/config/inventory.ts';
 import type { Configuration } from '../../src/config/load.ts';
-import { appTarget, siteTarget } from '../../src/contract/target.ts';
+import { appTarget, siteTarget, type RunParts } from '../../src/contract/target.ts';
 
 const UUID = 'a0e1b2c3-0000-4000-8000-00000000beef';
 const COMPOSED = 'caf\u00e9';
@@ -13,7 +13,7 @@ const servers = new Map([
 ]);
 const FILE: Configuration = { fleets: { shop: { servers } }, sites: { '50': { url: 'https://shop.example' } } };
 
-const refused = (asked: Partial<AskedPlace>, more: Configuration = {}) =>
+const refused = (asked: Partial<RunParts>, more: Configuration = {}) =>
   holdToInventory({ ...FILE, ...more })({ targets: [], ...asked });
 const site = (id: string) => ({ targets: [siteTarget(id)] });
 
@@ -27,7 +27,7 @@ describe('the inventory of belay.yaml', () => {
     ['an app', { targets: [appTarget('07')] }, '7'],
     ['a server', { serverId: '012' }, '12'],
     ['a site beside its server', { serverId: '12', ...site('034') }, '34'],
-  ] as [string, Partial<AskedPlace>, string][]) {
+  ] as [string, Partial<RunParts>, string][]) {
     test(`refuses another spelling of a known id, and names that: ${what}`, () => {
       const { message = '' } = refused(asked) ?? {};
       assert.match(

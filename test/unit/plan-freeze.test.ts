@@ -4,7 +4,8 @@ import { describe, test } from 'node:test';
 import type { AdHocFreeze, BlockedAction } from '../../src/features/freezes/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { adHocFrozenBy } from '../../src/features/freezes/worker.ts';
-import { policyOf, type PlannedOperation } from '../../src/config/policy.ts';
+import { policyOf } from '../../src/config/policy.ts';
+import type { PlannedOperation } from '../../src/contract/target.ts';
 import { extendFreeze, planFreeze, type NewFreeze } from '../../src/features/freezes/request.ts';
 
 const NOW_MS = Date.parse('2026-12-01T12:00:00.000Z');

@@ -1,21 +1,21 @@
 /** Estimates from the past how long the request would take, and whether a freeze begins meanwhile. */
 import { beginsText } from '../freezes/text.ts';
 import { firstFreezeAhead } from '../freezes/actions-ahead.ts';
-import type { PlannedOperation } from '../../config/policy.ts';
+import { operationsOf, type PlannedOperation } from '../../contract/target.ts';
 import { type OperationAdvice, etaOfRuns } from './rules.ts';
 import { nameOfAdvice, usualText } from './actions.ts';
-import { operationsOf, operationsOfRun, type Part } from '../../cli/planned.ts';
+import type { Part } from '../../cli/planned.ts';
 
 export const etaPart: Part = {
   name: 'eta',
   async look(planned, { belay, policy }) {
     const { runs, rollout, override } = planned;
-    const operations = operationsOf(planned);
+    const operations = runs.flatMap(operationsOf);
     const of = operations.map((it) => ('target' in it ? { target: it.target } : it));
     const past = await belay.advise({ of }).catch((): OperationAdvice[] => []);
     const pastOf = (operation: PlannedOperation) => past.find((it) => nameOfAdvice(it) === nameOf(operation)) ?? null;
     const eta = etaOfRuns(
-      runs.map((run) => operationsOfRun(run).map(pastOf)),
+      runs.map((run) => operationsOf(run).map(pastOf)),
       rollout?.maxAtOnce ?? 1,
     );
     const nowMs = Date.now();

@@ -1,11 +1,12 @@
 /**
  * Shows which approvals would be asked for. Workers read their own belay.yaml; this command reads that of its machine.
  */
+import { operationsOf } from '../../contract/target.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import type { RolloutWave } from '../rollouts/shapes.ts';
 import type { PolicyApproval } from './worker-proofs.ts';
 import { askedWhen } from './rules.ts';
-import { operationsOfRun, type Part, type Planned } from '../../cli/planned.ts';
+import type { Part, Planned } from '../../cli/planned.ts';
 
 interface AskedFor {
   name: string;
@@ -26,7 +27,7 @@ export const approvalsPart: Part = {
       ...{ wave, named },
       needed: runs
         .filter((run) => rollout === null || run.wave === wave)
-        .flatMap((run) => operationsOfRun(run).flatMap(approvalsFor))
+        .flatMap((run) => operationsOf(run).flatMap(approvalsFor))
         .map(({ rule }) => rule.name),
     }));
     const { before, ofWaves } = askedWhen(rollout === null ? options.approval : rollout.approval, needs);

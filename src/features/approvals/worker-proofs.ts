@@ -10,7 +10,8 @@ import type { Configuration } from '../../config/load.ts';
 import type { ApprovalConfig } from './config.ts';
 import { HOUR_MS } from '../../contract/duration.ts';
 import type { Scope } from '../../config/file/scope.ts';
-import type { Places, PlannedOperation } from '../../config/policy.ts';
+import type { Places } from '../../config/policy.ts';
+import type { PlannedOperation } from '../../contract/target.ts';
 import { ConfigError } from '../../config/environment/variables.ts';
 
 export type ReadText = (path: string) => Promise<string>;

@@ -17,7 +17,13 @@ import {
 } from './shapes.ts';
 import type { LetOff } from '../freezes/shapes.ts';
 import type { RunError, RunInput } from '../../contract/run.ts';
-import { isSameTarget, type Target, targetsOf, type TargetsInput } from '../../contract/target.ts';
+import {
+  deploymentsOf,
+  isSameTarget,
+  type PlannedDeployment,
+  type PlannedOperation,
+  targetsOf,
+} from '../../contract/target.ts';
 import { NOT_PROVEN } from './text.ts';
 import { plainText, messageOf } from '../../contract/safe-text.ts';
 import { differentPeople, askedWhen } from './rules.ts';
@@ -30,17 +36,13 @@ import {
   type Proven,
 } from './worker-proofs.ts';
 import type { CurrentPolicy } from '../../config/live-policy.ts';
-import type { PlannedOperation } from '../../config/policy.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
 import type { Asked, Fact, Known } from '../../activities/fact.ts';
 import { triggerFailure } from '../../activities/failures.ts';
 import type { Permit } from '../../activities/post-checks.ts';
 
-interface ApprovedDeployment {
-  target: Target;
-  serverId?: string | undefined;
-  fleet?: string | undefined;
+interface ApprovedDeployment extends PlannedDeployment {
   service: string;
   /** Freezes and windows that an override exempts it from. */
   letOff?: readonly LetOff[] | undefined;
@@ -211,7 +213,7 @@ async function answerTo({ request, begins, atMs }: Asked, { workerInfo, approval
   const input = request.input as RunInput;
   if (targetsOf(input).length === 0) return undefined;
   if (input.approved !== undefined) return given(input, workerInfo.service, approvals, atMs);
-  return unlessNone(await approvals.rulesFor(operationsOf([input]), input.approval));
+  return unlessNone(await approvals.rulesFor(deploymentsOf(input), input.approval));
 }
 
 function unlessNone(answer: RulesAnswer): RulesAnswer | undefined {
@@ -243,7 +245,10 @@ async function rolloutRules({ fleet, waves, approval }: RolloutInput, approvals:
   const rules = new Map<string, ApprovalRule>();
   const needs: Parameters<typeof askedWhen>[1][number][] = [];
   for (const { name: wave, approval: named, targets } of waves) {
-    const ofServers = await approvals.rulesFor(operationsOf(targets.map((it) => ({ ...it, fleet }))), approval);
+    const ofServers = await approvals.rulesFor(
+      targets.flatMap((it) => deploymentsOf({ ...it, fleet })),
+      approval,
+    );
     if ('error' in ofServers) return ofServers;
     const ofWave = named === undefined ? { rules: [] } : await approvals.rulesFor([], named);
     if ('error' in ofWave) return ofWave;
@@ -262,17 +267,14 @@ async function given(
   approvals: ApprovalJudge,
   atMs: number,
 ): Promise<RulesAnswer | undefined> {
-  const { approved, serverId, fleet } = input;
-  for (const target of targetsOf(input)) {
-    const approvedAt = await approvals.look({ target, serverId, fleet, service, approved }, null);
+  const { approved } = input;
+  for (const deployment of deploymentsOf(input)) {
+    const approvedAt = await approvals.look({ ...deployment, service, approved }, null);
     const error = approvedAt(atMs);
     if (error !== null) return { error };
   }
   return undefined;
 }
-
-const operationsOf = (inputs: readonly (TargetsInput & Pick<RunInput, 'serverId' | 'fleet'>)[]) =>
-  inputs.flatMap(({ serverId, fleet, ...input }) => targetsOf(input).map((target) => ({ target, serverId, fleet })));
 
 export const createApprovalActivities = ({ approvals }: { approvals: ApprovalJudge }) => ({
   /**

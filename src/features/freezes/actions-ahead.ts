@@ -2,7 +2,8 @@
 import { readConfiguration } from '../../config/load.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { partInFlight } from '../../contract/explain-wait.ts';
-import { policyOf, type PlannedOperation, type Policy } from '../../config/policy.ts';
+import { policyOf, type Policy } from '../../config/policy.ts';
+import type { PlannedOperation } from '../../contract/target.ts';
 import type { Eta } from '../advice/actions.ts';
 import type { FrozenBy } from './shapes.ts';
 

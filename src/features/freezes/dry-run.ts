@@ -1,14 +1,13 @@
 /** Shows what would be held back now. Workers judge by their own belay.yaml; this command reads that of its machine. */
 import type { FrozenBy, LetOff } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
-import { targetText } from '../../contract/target.ts';
 import { frozenText } from './text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { planRun } from '../../request/run-options.ts';
 import { createJudge, type FindFreezes, type Judge } from './worker.ts';
-import type { PlannedOperation } from '../../config/policy.ts';
+import { operationsOf, targetText, type PlannedOperation } from '../../contract/target.ts';
 import type { Belay } from '../../starter.ts';
-import { operationsOf, type Part, type Planned } from '../../cli/planned.ts';
+import type { Part, Planned } from '../../cli/planned.ts';
 
 /** Above this number, one search costs Temporal less than a question for each id. */
 const MAX_ASKED = 100;
@@ -22,7 +21,7 @@ export const freezesPart: Part = {
   name: 'freezes',
   async look(planned, { belay, policy }) {
     const judge = createJudge(() => Promise.resolve(policy), findIn(belay));
-    const operations = operationsOf(planned);
+    const operations = planned.runs.flatMap(operationsOf);
     const letOff = await letOffBy(planned, judge);
     const frozenAt = await judge.look({ operations, letOff }, TIMING.client.startMs);
     const nowMs = Date.now();

@@ -6,7 +6,8 @@ import type { BlockedAction, FreezeScope, FrozenBy, OverrideRule } from './shape
 import type { Configuration } from '../../config/load.ts';
 import type { FreezeConfig, WindowConfig } from './config.ts';
 import { wordOnFreezes } from '../../config/inventory.ts';
-import type { Places, PlannedOperation } from '../../config/policy.ts';
+import type { Places } from '../../config/policy.ts';
+import type { PlannedOperation } from '../../contract/target.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { cronTimes } from '../../request/calendar/cron-times.ts';
 import { localText } from '../../request/calendar/local-time.ts';

@@ -14,14 +14,14 @@ import {
 } from './shapes.ts';
 import { FREEZE_PREFIX } from '../../contract/ids.ts';
 import type { CurrentPolicy } from '../../config/live-policy.ts';
-import type { PlannedOperation, Policy } from '../../config/policy.ts';
+import type { Policy } from '../../config/policy.ts';
 import { actionOf, unknownEnd, type Overridable } from './worker-rules.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RunInput } from '../../contract/run.ts';
-import { targetsOf } from '../../contract/target.ts';
+import { deploymentsOf, targetsOf, type PlannedOperation } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { frozenText } from './text.ts';
 import type { Fact } from '../../activities/fact.ts';
@@ -141,14 +141,11 @@ const questionOf = (
 });
 
 /** @returns null if nothing is frozen. @throws if Temporal does not answer */
-async function frozenParts(
-  { serverId, fleet, backsUp, keepGoing = false, letOff, atMs, ...input }: FreezeQuestion,
-  judge: Judge,
-): Promise<FrozenParts | null> {
+async function frozenParts(question: FreezeQuestion, judge: Judge): Promise<FrozenParts | null> {
+  const { serverId, fleet, backsUp, keepGoing = false, letOff, atMs } = question;
   // Without keepGoing, a run whose first target is frozen does not continue.
-  const targets = targetsOf(input).slice(0, keepGoing ? undefined : 1);
+  const planned = deploymentsOf(question).slice(0, keepGoing ? undefined : 1);
   const backups = serverId === undefined || !backsUp ? [] : [{ serverId, fleet }];
-  const planned = targets.map((target) => ({ target, serverId, fleet }));
   const frozenAt = await judge.look({ operations: [...backups, ...planned], letOff }, TIMING.lookup.regularMs);
   const backup = backups.flatMap((it) => frozenAt(it, atMs));
   const deployments = planned

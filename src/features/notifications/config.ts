@@ -4,7 +4,8 @@ import { checkScope, scope } from '../../config/file/scope.ts';
 import { name, type ReportIssue } from '../../config/file/schema-values.ts';
 import { secretPlace } from '../../config/file/request-schema.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
-import type { Places, PlannedOperation } from '../../config/policy.ts';
+import type { Places } from '../../config/policy.ts';
+import type { PlannedOperation } from '../../contract/target.ts';
 
 const place = z.string().trim().min(1);
 const PLACES = [{ env: place }, { file: place }] as const;

@@ -11,7 +11,14 @@ import {
   REPORTS_FACT,
   type ReportPlace,
 } from './shapes.ts';
-import { isApp, targetsOf, type Target, targetText } from '../../contract/target.ts';
+import {
+  deploymentsOf,
+  isApp,
+  type Target,
+  targetText,
+  type PlannedDeployment,
+  type PlannedOperation,
+} from '../../contract/target.ts';
 import {
   addressAt,
   checkedAddress,
@@ -27,7 +34,6 @@ import type { WorkflowRequest } from '../../contract/activities.ts';
 import { partsOf, type RolloutInput } from '../rollouts/shapes.ts';
 import type { RunInput } from '../../contract/run.ts';
 import type { Fact, Known } from '../../activities/fact.ts';
-import type { PlannedOperation } from '../../config/policy.ts';
 
 type Notify = NonNullable<Configuration['notify']>;
 type ReportConfig = NonNullable<Notify['reports']>[string];
@@ -149,9 +155,8 @@ export const reportsFact: Fact<ReportPlace[]> = {
   ...REPORTS_FACT,
   ask({ request, plan: { commit }, begins }, known) {
     if (!begins || typeof commit !== 'string' || !FULL_COMMIT.test(commit)) return undefined;
-    const { serverId, fleet, ...asked } = request.input as RunInput;
-    const reports = targetsOf(asked).flatMap((target) =>
-      placesOf({ target, serverId, fleet }, known).map((report) => ({ report, target })),
+    const reports = deploymentsOf(request.input as RunInput).flatMap((it) =>
+      placesOf(it, known).map((report) => ({ report, target: it.target })),
     );
     return reports.length === 0 ? undefined : reports;
   },
@@ -169,14 +174,11 @@ function unusedCommit({ input }: WorkflowRequest, known: Known): string | null {
   const commit = 'waves' in asked ? asked.options?.commit : asked.commit;
   if (commit === undefined) return null;
   const isRead = (target: Target) => !isApp(target) && known.policy.checkOf(target.id)?.plan.showsCommit === true;
-  const { fleet } = asked;
-  const isReported = (target: Target, serverId: string | undefined) =>
-    FULL_COMMIT.test(commit) && placesOf({ target, serverId, fleet }, known).length > 0;
-  const unused = partsOf(asked).flatMap((part) =>
-    targetsOf(part).filter((target) => !isRead(target) && !isReported(target, part.serverId)),
-  );
+  const isReported = (it: PlannedDeployment) => FULL_COMMIT.test(commit) && placesOf(it, known).length > 0;
+  const deployments = partsOf(asked).flatMap(deploymentsOf);
+  const unused = deployments.filter((it) => !isRead(it.target) && !isReported(it));
   if (unused.length === 0) return null;
-  const some = unused.slice(0, MOST_NAMED).map((target) => targetText(target));
+  const some = unused.slice(0, MOST_NAMED).map(({ target }) => targetText(target));
   const more = unused.length > MOST_NAMED ? [`${unused.length - MOST_NAMED} more`] : [];
   const remedy =
     "in the worker's belay.yaml, add a check with commit:, or a report of notify.reports (which needs all 40 hex digits)";

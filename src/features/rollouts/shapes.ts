@@ -4,7 +4,7 @@ import type { OnGates, WaveAfter } from '../gates/shapes.ts';
 import type { Outcome } from '../../contract/names.ts';
 import type { DailyDeadline, DeploymentResult, RunError, RunInput } from '../../contract/run.ts';
 import type { CheckWaiver } from '../site-checks/shapes.ts';
-import type { Target, TargetsInput } from '../../contract/target.ts';
+import type { RunParts, Target, TargetsInput } from '../../contract/target.ts';
 import type { RolloutWaiting } from '../../contract/waiting.ts';
 
 /** One server: at most one backup, then its sites and apps. */
@@ -15,8 +15,10 @@ export interface RolloutTarget extends TargetsInput {
 }
 
 /** Returns the targets of a run or rollout, server by server. A run may have no server. */
-export const partsOf = (input: RunInput | RolloutInput): (TargetsInput & { serverId?: string })[] =>
-  'waves' in input ? input.waves.flatMap(({ targets }) => targets) : [input];
+export const partsOf = (input: RunInput | RolloutInput): RunParts[] =>
+  'waves' in input
+    ? input.waves.flatMap(({ targets }) => targets.map((it) => ({ ...it, fleet: input.fleet })))
+    : [input];
 
 /** A wave starts when the previous wave has finished. */
 export interface RolloutWave {

@@ -8,7 +8,7 @@ import { localText } from '../../request/calendar/local-time.ts';
 import type { Belay, Firing, ScheduleChange, ScheduleState } from '../../starter.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { frozenText } from '../freezes/text.ts';
-import { policyOf, type Policy, type PlannedOperation } from '../../config/policy.ts';
+import { policyOf, type Policy } from '../../config/policy.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { colorize } from '../../cli/run-text.ts';
 import { reportEndpoints, withBelay } from '../../cli/open-belay.ts';
@@ -18,7 +18,7 @@ import type { ScheduledInput, Times } from './shapes.ts';
 import { DAY_MS } from '../../contract/duration.ts';
 import { nextSpan } from '../../request/calendar/local-spans.ts';
 import { partsOf } from '../rollouts/shapes.ts';
-import { targetsOf } from '../../contract/target.ts';
+import { operationsOf, type PlannedOperation } from '../../contract/target.ts';
 
 export interface ApplyOptions {
   service?: string;
@@ -266,13 +266,6 @@ export function askedByFirings(
   return [...new Set([...needed, ...named.filter((it) => it !== undefined)])];
 }
 
-/* What a firing of a schedule does, operation by operation. Pure. */
-
-function scheduledOperations(start: ScheduledInput['start']): PlannedOperation[] {
-  if (start.type === 'watchDeployment') return [];
-  const { fleet } = start.input;
-  return partsOf(start.input).flatMap(({ serverId, ...input }): PlannedOperation[] => [
-    ...(serverId === undefined ? [] : [{ serverId, fleet }]),
-    ...targetsOf(input).map((target) => ({ target, serverId, fleet })),
-  ]);
-}
+/** What a firing of a schedule does. */
+const scheduledOperations = ({ type, input }: ScheduledInput['start']): PlannedOperation[] =>
+  type === 'watchDeployment' ? [] : partsOf(input).flatMap(operationsOf);
