@@ -2,10 +2,8 @@
 
 /** Files outside of src/features, and the features that they know. */
 export const CORE_KNOWS = {
-  'request/input/run-input.ts': ['freezes'],
-  'config/inventory.ts': ['rollouts'],
   // What a run shows beside its progress.
-  'cli/*.ts': ['advice', 'approvals', 'board', 'freezes', 'rollouts', 'site-checks'],
+  'cli/*.ts': ['advice', 'board', 'freezes', 'rollouts', 'site-checks'],
   // The receiver hands over to the feature that is its other half.
   'webhooks/*.ts': ['events'],
 };
@@ -17,7 +15,7 @@ export const FEATURES_KNOW = {
   board: ['advice', 'freezes', 'overview', 'receipts', 'schedules'],
   doctor: ['notifications', 'schedules'],
   events: ['notifications'],
-  freezes: ['advice', 'rollouts'],
+  freezes: ['advice'],
   gates: ['rollouts'],
   notifications: ['freezes', 'reports'],
   overview: ['rollouts'],

@@ -2,11 +2,9 @@
 import { closeSync, openSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { isSameTarget, type Target } from '../contract/target.ts';
-import { PLAN_DIGITS } from '../features/approvals/text.ts';
 import { COMMIT } from '../features/reports/shapes.ts';
 import { DURATION_REMEDY, durationText, HOUR_MS, parseDuration } from '../contract/duration.ts';
 import type { Limits } from '../request/limits.ts';
-import { INSTANT_REMEDY, parseInstant } from '../features/freezes/request.ts';
 import { validateId } from '../request/validate-id.ts';
 
 /** The longest a timer of Node's can be. */
@@ -61,13 +59,6 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError(`"${text}" is not a port. Use 0 to 65535; 0 picks a free port.`);
 }
 
-/** @returns it in UTC */
-export function parseInstantText(text: string): string {
-  const ms = parseInstant(text);
-  if (ms !== null) return new Date(ms).toISOString();
-  throw new InvalidArgumentError(`"${text}" is not a time with its zone: ${INSTANT_REMEDY}.`);
-}
-
 export function parseId(text: string): string {
   const problem = validateId(text);
   if (problem === null) return text;
@@ -97,11 +88,6 @@ export function collectMeta(text: string, before: Record<string, string> = {}): 
 /** @returns the moment this many milliseconds ago, ISO 8601 */
 export function sinceText(agoMs: number | undefined): string | undefined {
   return agoMs === undefined ? undefined : new Date(Date.now() - agoMs).toISOString();
-}
-
-export function parsePlan(text: string): string {
-  if (new RegExp(`^[0-9a-f]{${PLAN_DIGITS},64}$`, 'i').test(text)) return text.toLowerCase();
-  throw new InvalidArgumentError(`"${text}" is not the hash of a plan. Use its first ${PLAN_DIGITS} to 64 hex digits.`);
 }
 
 export function parseCommit(text: string): string {

@@ -9,7 +9,9 @@ import type { Configuration } from './file/file-schema.ts';
 import { checkFreezes, freezesSection, windows } from '../features/freezes/config.ts';
 import { checkGates, gates } from '../features/gates/config.ts';
 import { checkReports, notify } from '../features/notifications/config.ts';
-import { checkFleets, fleets, rollouts, schedules } from '../features/rollouts/config.ts';
+import { checkInventory, fleets } from './file/fleets.ts';
+import { checkRollouts, rollouts } from '../features/rollouts/config.ts';
+import { checkSchedules, schedules } from '../features/schedules/config.ts';
 import type { ReportIssue } from './file/schema-values.ts';
 import { checkSites, checks, sites } from '../features/site-checks/config.ts';
 
@@ -36,7 +38,9 @@ export const SECTIONS = {
 
 /** Contradictions between keys, once each key is right. The first one that is found is the message. */
 export const CONTRADICTIONS: readonly ((configuration: Configuration, report: ReportIssue) => void)[] = [
-  checkFleets,
+  checkInventory,
+  checkRollouts,
+  checkSchedules,
   checkFreezes,
   checkApprovals,
   checkSites,

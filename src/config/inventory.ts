@@ -58,7 +58,7 @@ function spellingText(named: NamedId, known: NamedId): string {
 /** The backup of one server does not cover a target on another. */
 function refuseOtherServer({ fleets }: Configuration): Check {
   const { servers, placeOf } = buildInventory(fleets);
-  return ({ serverId, targets }) => {
+  return ({ serverId, ...asked }) => {
     if (serverId === undefined) return null;
     const registered = servers.get(serverId);
     for (const target of targetsOf(asked)) {

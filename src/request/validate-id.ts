@@ -1,5 +1,7 @@
-/** Checks ids of the service, keys and names, which become parts of workflow ids and URL paths. Pure. */
-import { MAX_ID_LENGTH } from './limits.ts';
+/**
+ * Checks ids of the service, keys and names, which become parts of workflow ids and URL paths, and texts for people. Pure.
+ */
+import { MAX_ID_LENGTH, MAX_REASON_LENGTH } from './limits.ts';
 import { isRecord } from '../contract/plain-object.ts';
 import { TARGET_KINDS, type Target } from '../contract/target.ts';
 
@@ -15,6 +17,13 @@ export function validateId(id: unknown): string | null {
   if (/^\s|\s$/u.test(id)) return 'begins or ends with a blank';
   if (/\p{Surrogate}/u.test(id)) return 'is not well-formed Unicode';
   return null;
+}
+
+/** @returns what is wrong with a text for people, as the end of a sentence that begins with its name, or null */
+export function textProblem(text: unknown): string | null {
+  if (typeof text !== 'string' || text.trim() === '') return 'is empty: give one';
+  if (text.length <= MAX_REASON_LENGTH) return null;
+  return `has ${text.length} characters, at most ${MAX_REASON_LENGTH} are allowed`;
 }
 
 /** @returns the target, or what is wrong */

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { holdToInventory } from '../../src/config/inventory.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import fc from 'fast-check';
-import type { FleetConfig, RolloutConfig } from '../../src/features/rollouts/config.ts';
+import type { FleetConfig } from '../../src/config/file/fleets.ts';
+import type { RolloutConfig } from '../../src/features/rollouts/config.ts';
 import { wavesOf } from '../../src/features/rollouts/config-plan.ts';
 
 type WaveConfig = NonNullable<RolloutConfig['waves']>[number];

@@ -4,6 +4,8 @@ import { DAY_MS, durationText, parseDuration } from '../../contract/duration.ts'
 import { validateId } from '../../request/validate-id.ts';
 import { TIME_OF_DAY } from '../../request/input/run-input.ts';
 import { NAME } from '../../request/input/rollout-input.ts';
+import { cronTimes } from '../../request/calendar/cron-times.ts';
+import { isTimeZone } from '../../request/calendar/local-time.ts';
 
 /** Texts that may look like numbers. They keep the digits that the file has, such as 0012 or 1e3. */
 export const AS_WRITTEN = z.registry<typeof KEPT>();
@@ -25,6 +27,18 @@ export const id = z
   .register(AS_WRITTEN, KEPT);
 
 export const timeOfDay = z.string().regex(TIME_OF_DAY, { error: "write a time like '06:00', in quotes" });
+
+export const timeZone = z.string().refine(isTimeZone, { error: 'write a time zone like Europe/Berlin or UTC' });
+
+export const cron = z
+  .string({ error: 'write minute, hour, day of month, month, day of week: 30 2 * * *' })
+  .superRefine((text, context) => {
+    try {
+      cronTimes(text);
+    } catch (error) {
+      context.addIssue((error as Error).message);
+    }
+  });
 
 export const ids = z.array(id, { error: 'write a list of ids, like [34, 35]' }).superRefine((all, context) => {
   const duplicate = firstRepeated(all);
@@ -68,6 +82,8 @@ export const label = z
   .union([z.string(), z.number(), z.boolean()], { error: 'write a word or number for the label' })
   .transform(String)
   .register(AS_WRITTEN, KEPT);
+
+export const labels = z.record(z.string().min(1), label);
 
 /** One value or a list of them. */
 export function oneOrMore<T extends z.ZodType>(value: T, error: string) {

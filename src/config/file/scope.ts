@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Target } from '../../contract/target.ts';
 import type { Configuration } from './file-schema.ts';
-import { AS_WRITTEN, id, KEPT, label, oneOf, oneOrMore, type Path, type ReportIssue } from './schema-values.ts';
+import { AS_WRITTEN, id, KEPT, labels, oneOf, oneOrMore, type Path, type ReportIssue } from './schema-values.ts';
 
 const names = oneOrMore(z.string().register(AS_WRITTEN, KEPT), 'write the name of a fleet, or a list of them');
 const idsOf = (kind: string) => oneOrMore(id, `write the id of a ${kind}, or a list of them`);
@@ -14,7 +14,7 @@ export const scope = z
       servers: idsOf('server').optional(),
       sites: idsOf('site').optional(),
       apps: idsOf('app').optional(),
-      labels: z.record(z.string().min(1), label).optional(),
+      labels: labels.optional(),
     },
     { error: 'write fleets:, servers:, sites:, apps: or labels: below it' },
   )

@@ -1,8 +1,8 @@
 /** Defines `belay approve`, `reject` and `approvals`. */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { PLAN_DIGITS } from './text.ts';
 import type { DecideOptions } from './actions.ts';
-import { parseId, parsePlan } from '../../cli/parse-values.ts';
+import { parseId } from '../../cli/parse-values.ts';
 import { examples, json } from '../../cli/options.ts';
 
 const load = () => import('./actions.ts');
@@ -59,4 +59,9 @@ function approvalsCommand(): Command {
     .addOption(json())
     .addHelpText('after', examples('belay approvals', 'belay approvals --json'))
     .action(async (options: { json?: boolean }) => (await load()).printApprovals(options));
+}
+
+function parsePlan(text: string): string {
+  if (new RegExp(`^[0-9a-f]{${PLAN_DIGITS},64}$`, 'i').test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError(`"${text}" is not the hash of a plan. Use its first ${PLAN_DIGITS} to 64 hex digits.`);
 }

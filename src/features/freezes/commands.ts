@@ -1,9 +1,10 @@
 /** Defines `belay freeze`, `thaw` and `freezes`. */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
 import type { FreezeOptions, ThawOptions, FreezesOptions } from './actions.ts';
 import { addTargetOptions } from '../../cli/run-options.ts';
-import { durationWithin, parseId, parseInstantText } from '../../cli/parse-values.ts';
+import { durationWithin, parseId } from '../../cli/parse-values.ts';
+import { INSTANT_REMEDY, parseInstant } from './request.ts';
 import { collectOf, RepeatableOption, by, examples, json, reason } from '../../cli/options.ts';
 
 const load = () => import('./actions.ts');
@@ -87,4 +88,11 @@ function addScope(command: Command, verb: string): Command {
     command.addOption(option.conflicts(others));
   }
   return command;
+}
+
+/** @returns it in UTC */
+function parseInstantText(text: string): string {
+  const ms = parseInstant(text);
+  if (ms !== null) return new Date(ms).toISOString();
+  throw new InvalidArgumentError(`"${text}" is not a time with its zone: ${INSTANT_REMEDY}.`);
 }

@@ -1,9 +1,8 @@
 /** Freezes and windows in belay.yaml: the schema, and the rules between keys. */
 import { z } from 'zod';
 import { HOUR_MS, durationText } from '../../contract/duration.ts';
-import { cron, timeZone } from '../rollouts/config.ts';
 import { checkScope, scope } from '../../config/file/scope.ts';
-import { duration, name, type Path, type ReportIssue } from '../../config/file/schema-values.ts';
+import { cron, duration, name, timeZone, type Path, type ReportIssue } from '../../config/file/schema-values.ts';
 import { cronTimes, everFires } from '../../request/calendar/cron-times.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
 import { overlapsItself } from '../../request/calendar/local-spans.ts';

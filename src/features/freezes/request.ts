@@ -4,7 +4,7 @@ import { DAY_MS, durationText } from '../../contract/duration.ts';
 import { scopeText } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { LIMITS, MAX_REASON_LENGTH } from '../../request/limits.ts';
-import { validateId } from '../../request/validate-id.ts';
+import { textProblem, validateId } from '../../request/validate-id.ts';
 
 export interface NewFreeze {
   /** What to freeze. Default: everything. */
@@ -63,12 +63,6 @@ function problemOfScope(scope: FreezeScope, backups: boolean): string | null {
 export function problemOfText(field: string, text: unknown): string | null {
   const problem = textProblem(text);
   return problem === null ? null : `${field}: ${problem}`;
-}
-
-export function textProblem(text: unknown): string | null {
-  if (typeof text !== 'string' || text.trim() === '') return 'is empty: give one';
-  if (text.length <= MAX_REASON_LENGTH) return null;
-  return `has ${text.length} characters, at most ${MAX_REASON_LENGTH} are allowed`;
 }
 
 /** @returns when the freeze ends, or what is wrong */

@@ -23,8 +23,7 @@ import {
 } from '../limits.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { splitPath, RUN_OPTIONS, type RunOptionRow } from '../run-options.ts';
-import { textProblem } from '../../features/freezes/request.ts';
-import { validateId } from '../validate-id.ts';
+import { textProblem, validateId } from '../validate-id.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 export const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;
