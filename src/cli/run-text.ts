@@ -3,6 +3,9 @@ import colors from 'picocolors';
 import type { BackupResult, DeploymentResult, RunError, RunResult } from '../contract/run.ts';
 import type { RolloutResult } from '../features/rollouts/shapes.ts';
 import { BelayError } from '../contract/errors.ts';
+import { glanceText } from '../contract/duration.ts';
+import { commitText } from '../features/reports/shapes.ts';
+import { tableLines, type Column } from './table.ts';
 import { printJson } from '../process/json-document.ts';
 import { print } from '../process/print.ts';
 import { fitting, screenWidth } from '../process/live-lines.ts';
@@ -103,3 +106,52 @@ export function colorize({ outcome, error }: Pick<RunResult, 'outcome' | 'error'
 export function durationOf(from: string | null, to: string | null): string | null {
   return from === null || to === null ? null : `${Math.round((Date.parse(to) - Date.parse(from)) / 1000)} s`;
 }
+
+/* The table of `belay list`. */
+
+const COLUMNS: readonly Column[] = [
+  { title: 'STARTED' },
+  { title: 'STATE' },
+  { title: 'TOOK' },
+  { title: 'SITES', cut: { to: 8, turn: 1 } },
+  { title: 'FROM', cut: { to: 8, turn: 0 } },
+  { title: 'RUN' },
+];
+const FROM = COLUMNS.findIndex(({ title }) => title === 'FROM');
+
+/** @param columns of the screen; null: nothing is cut. @returns the line of titles, then one for each run */
+export function runTable(runs: readonly RunResult[], columns: number | null): string[] {
+  const rows = runs.map(cellsOf);
+  // Most runs that people start have no such notes.
+  const shown = (_: unknown, index: number) => index !== FROM || rows.some((cells) => cells[FROM] !== '');
+  const [titles = '', ...lines] = tableLines(
+    COLUMNS.filter(shown),
+    rows.map((cells) => cells.filter(shown)),
+    columns,
+  );
+  return [
+    titles,
+    ...lines.map((line, index) => {
+      const run = runs[index]!;
+      const state = stateOfResult(run);
+      const colored = line.replace(state, () => colorize(run, state));
+      return colored + reasonIn(run, columns === null ? null : columns - screenWidth(line));
+    }),
+  ];
+}
+
+function cellsOf(run: RunResult): string[] {
+  const { startedAt, endedAt, deployments, workflowId } = run;
+  return [
+    startedAt === null ? '–' : secondsOf(startedAt),
+    stateOfResult(run),
+    startedAt === null || endedAt === null ? '–' : glanceText(Date.parse(endedAt) - Date.parse(startedAt)),
+    deployments.map(({ target }) => targetLabel(target, plainText)).join(', ') || '–',
+    fromText(run.meta ?? {}),
+    workflowId ?? '',
+  ];
+}
+
+/** `ann 3f2c1ab00000`: who started the job in CI, and its commit. */
+const fromText = ({ by = '', commit = '' }: Record<string, string>): string =>
+  [plainText(by, 40), commitText(plainText(commit))].filter((it) => it !== '').join(' ');

@@ -72,14 +72,17 @@ export const soon = <T>(session: Session, what: string, ask: () => Promise<T>): 
   within(session, TIMING.client.answerMs, what, ask);
 
 /** @returns false if the workflow had already ended, so that nothing was cancelled */
-export async function cancelOpen(
+export const cancelOpen = (
+  session: Session,
   handle: WorkflowHandle,
-  { status }: Pick<WorkflowExecutionDescription, 'status'>,
-): Promise<boolean> {
-  if (status.name !== 'RUNNING') return false;
-  await handle.cancel();
-  return true;
-}
+  describe: (handle: WorkflowHandle) => Promise<WorkflowExecutionDescription>,
+): Promise<boolean> =>
+  soon(session, `cancel ${handle.workflowId}`, async () => {
+    const { status } = await describe(handle);
+    if (status.name !== 'RUNNING') return false;
+    await handle.cancel();
+    return true;
+  });
 
 async function poll<R>(
   { client }: Session,

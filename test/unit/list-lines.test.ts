@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters as plain } from 'node:util';
-import { runTable } from '../../src/cli/run-list.ts';
-import { hasStoppedWaiting, resultLines } from '../../src/cli/run-text.ts';
+import { hasStoppedWaiting, resultLines, runTable } from '../../src/cli/run-text.ts';
 import { rolloutListLine } from '../../src/features/rollouts/actions-show.ts';
 import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';

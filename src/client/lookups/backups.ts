@@ -9,10 +9,11 @@ import { quoted } from '../list-filter.ts';
 import { unlessMissing } from '../read-workflow.ts';
 import type { BackupRecord, BackupRecordKind } from '../../contract/operation.ts';
 import type { ServersQuery, SharedBackupQuery, RecordInput } from '../../features/events/shapes.ts';
-import { plainText } from '../../contract/safe-text.ts';
+import { codeSpan, plainText } from '../../contract/safe-text.ts';
 import { BACKUP_RECORD_TYPE, eventTaskQueue } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { recordStaticDetails } from '../../request/other-details.ts';
+import { detailsPage, serviceFact } from '../../request/run-details.ts';
+import { factList } from '../../contract/markdown.ts';
 
 /** Looks at this many backups: if the newest ones are too old, earlier ones are as well. */
 const MAX_LOOKED_AT = 5;
@@ -125,4 +126,16 @@ export async function storeBackupRecord(
     memo: { record },
     args: [record],
   });
+}
+
+function recordStaticDetails({ service, backupId, serverId, startedAt }: BackupRecord): string {
+  return detailsPage(
+    'A record, which ends at once: it lets later runs find this backup, and the server that it belongs to.',
+    factList({
+      Backup: codeSpan(backupId),
+      Server: serverId === '' ? 'unknown' : codeSpan(serverId),
+      Service: serviceFact(service),
+      'Began at': startedAt,
+    }),
+  );
 }

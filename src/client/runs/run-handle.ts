@@ -61,10 +61,7 @@ export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId
     result: (options = {}) => waitForRun(session, { handle, runId }, options),
     status: () => soon(session, `read ${workflowId}`, () => currentStatus(session, handle)),
     progress: () => soon(session, `read ${workflowId}`, progress),
-    cancel: () =>
-      soon(session, `cancel ${workflowId}`, async () => {
-        return cancelOpen(handle, await describeRun(handle));
-      }),
+    cancel: () => cancelOpen(session, handle, describeRun),
   };
 }
 

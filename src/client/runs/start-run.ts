@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
   type WorkflowHandle,
   type WorkflowStartOptions,
 } from '@temporalio/client';
@@ -17,6 +16,7 @@ import { startProblem, typeOf } from '../../request/input/start-request.ts';
 import { withFittingMeta } from '../../request/limits.ts';
 import { planRun } from '../../request/run-options.ts';
 import { BelayError } from '../../contract/errors.ts';
+import { unlessMissing } from '../read-workflow.ts';
 import { toBelayError } from '../to-belay-error.ts';
 import { historyFacts } from './run-history.ts';
 import { createRun, type Run } from './run-handle.ts';
@@ -73,10 +73,7 @@ async function startOnce(
   try {
     const again = options.again === true;
     const handle = await session.client.withDeadline(Date.now() + TIMING.client.startMs, async () => {
-      const workers = await requireWorkers(session);
-      const served = await findService(session, workers);
-      const service = served === null ? {} : { service: served.service };
-      request = { input: { ...service, ...epochOf(workers), ...asked, ...signed(asked, session.by) }, served };
+      request = await addressed(session, asked);
       if (again) await refuseOtherRequest(session, workflowId, request);
       return start(session, { type, input: request.input, workflowId, again });
     });
@@ -92,11 +89,21 @@ async function startOnce(
   }
 }
 
-/** Overrides record who made them. */
-export const signed = ({ override, noCheck }: Pick<RunInput, 'override' | 'noCheck'>, by: string) => ({
-  ...(override === undefined ? {} : { override: { by, ...override } }),
-  ...(noCheck === undefined ? {} : { noCheck: { by, ...noCheck } }),
-});
+/** Adds the service and epoch of the workers to what is asked of them, and who decided its exceptions. */
+export async function addressed<I extends Pick<RunInput, 'override' | 'noCheck'>>(session: Session, asked: I) {
+  const workers = await requireWorkers(session);
+  const served = await findService(session, workers);
+  const { by } = session;
+  const { override, noCheck } = asked;
+  const input = {
+    ...(served === null ? {} : { service: served.service }),
+    ...epochOf(workers),
+    ...asked,
+    ...(override === undefined ? {} : { override: { by, ...override } }),
+    ...(noCheck === undefined ? {} : { noCheck: { by, ...noCheck } }),
+  };
+  return { input, served };
+}
 
 interface Request {
   input: RunInput;
@@ -134,10 +141,7 @@ async function attach(session: Session, workflowId: string, request: Request): P
 /** @returns the run with this id, or null. @throws BelayError `KeyReused` if it was started with other input */
 async function refuseOtherRequest(session: Session, workflowId: string, request: Request): Promise<string | null> {
   const handle = session.client.workflow.getHandle(workflowId);
-  const described = await handle.describe().catch((error: unknown) => {
-    if (error instanceof WorkflowNotFoundError) return null;
-    throw error;
-  });
+  const described = await unlessMissing(handle.describe());
   if (described === null) return null;
   // A run started from another language has no memo.
   const before =

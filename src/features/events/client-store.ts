@@ -4,8 +4,9 @@ import { EVENT_TYPE, eventTaskQueue } from '../../contract/names.ts';
 import { type EventInput, type EventMemo, eventSubjects } from './shapes.ts';
 import { eventId } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
-import { plainText } from '../../contract/safe-text.ts';
-import { eventStaticDetails } from '../../request/other-details.ts';
+import { codeSpan, plainText } from '../../contract/safe-text.ts';
+import { detailsPage, serviceFact } from '../../request/run-details.ts';
+import { factList } from '../../contract/markdown.ts';
 import { findService, findServiceNow } from '../../client/find-service.ts';
 import { unlessMissing } from '../../client/read-workflow.ts';
 import { askAtMost, within } from '../../client/within.ts';
@@ -112,4 +113,18 @@ async function eventService(session: Session): Promise<string | null> {
   const configured = await findService(session, []).catch(() => null);
   if (configured !== null) return configured.service;
   return findServiceNow(session, TIMING.client.storeEventMs).catch(() => null);
+}
+
+function eventStaticDetails({ service, source, deliveryId, verified, receivedAt, reactions }: EventInput): string {
+  return detailsPage(
+    'Handles one webhook delivery. It decides no outcome: it only lets runs read their status now, holds servers of ' +
+      'rollouts, lets runs share a backup, and notifies.',
+    factList({
+      'Sent by': `${codeSpan(source)}, ${verified ? 'verified' : 'not verified'}`,
+      Delivery: codeSpan(deliveryId),
+      Received: receivedAt,
+      Service: serviceFact(service),
+      Reactions: reactions.length === 0 ? 'none' : reactions.join(', '),
+    }),
+  );
 }

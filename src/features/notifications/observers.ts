@@ -7,13 +7,12 @@ import { SIGNALS } from '../../contract/names.ts';
 import { REPORTS_FACT, type ReportInput, type ReportedRun as ReportedRun } from '../reports/shapes.ts';
 import { worstFirst } from '../../contract/results.ts';
 import type { RunResult } from '../../contract/run.ts';
-import { notificationStaticDetails } from '../../request/other-details.ts';
 import { statesOf } from '../reports/rules.ts';
 import { startOnce } from '../../workflows/children.ts';
 import { linkToThis } from '../../workflows/ui.ts';
 import type { Observer } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
-import { announce, MAX_PARTS, pausedBy } from './workflow.ts';
+import { announce, MAX_PARTS, notificationStaticDetails, pausedBy } from './workflow.ts';
 
 /** Starts a separate workflow that reports the state of the run. The run signals each change to it. */
 export function reporting(run: RunState): Observer {

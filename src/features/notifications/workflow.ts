@@ -7,7 +7,9 @@ import type { SendNotificationsInput, Notification } from './shapes.ts';
 import type { RunMemo, RunResult } from '../../contract/run.ts';
 import { failsSchedule } from '../schedules/shapes.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
-import { notificationStaticDetails } from '../../request/other-details.ts';
+import { detailsPage, firstOf } from '../../request/run-details.ts';
+import { factList } from '../../contract/markdown.ts';
+import { codeSpan } from '../../contract/safe-text.ts';
 import { startOnce } from '../../workflows/children.ts';
 import { linkToThis } from '../../workflows/ui.ts';
 import { describeWorker, notificationDelivery } from '../../workflows/activity-proxies.ts';
@@ -95,5 +97,20 @@ async function succeeds(attempt: Promise<void>): Promise<boolean> {
   return attempt.then(
     () => true,
     () => false,
+  );
+}
+
+/** @param about Markdown that links to the workflow of the notification */
+export function notificationStaticDetails(
+  about: string,
+  channels: readonly string[],
+  heartbeat: string | null,
+): string {
+  return detailsPage(
+    `Notifies about ${about}, and retries for up to a day. Nothing waits for it.`,
+    factList({
+      Channels: channels.length === 0 ? null : firstOf(channels.map((it) => codeSpan(it))),
+      Heartbeat: heartbeat === null ? null : codeSpan(heartbeat),
+    }),
   );
 }

@@ -64,7 +64,9 @@ async function follow(options: RolloutFlags, start: (belay: Belay) => Promise<Ro
   );
 }
 
-export async function showRolloutStatus(workflowId: string, options: ShowOptions & { runId?: string }): Promise<void> {
+export type RolloutStatusOptions = ShowOptions & { runId?: string };
+
+export async function showRolloutStatus(workflowId: string, options: RolloutStatusOptions): Promise<void> {
   process.exitCode = await withBelay((belay) => showRollout(belay.rollouts.get(workflowId, options.runId), options));
 }
 

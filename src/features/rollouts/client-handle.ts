@@ -69,10 +69,7 @@ export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' 
     pause: decide('pause'),
     resume: decide('resume'),
     abort: decide('abort'),
-    cancel: () =>
-      soon(session, `cancel ${workflowId}`, async () => {
-        return cancelOpen(handle, await describeRollout(handle));
-      }),
+    cancel: () => cancelOpen(session, handle, describeRollout),
   };
 }
 

@@ -15,9 +15,8 @@ import { inputOf } from '../../client/decode-payloads.ts';
 import { createRollout, type Rollout, lookUpServerRun, describeRollout, rolloutStatus } from './client-handle.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
 import { withFittingMeta } from '../../request/limits.ts';
-import { signed } from '../../client/runs/start-run.ts';
+import { addressed } from '../../client/runs/start-run.ts';
 import { requireWorkers } from '../../client/workers.ts';
-import { findService } from '../../client/find-service.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { codeSpan } from '../../contract/safe-text.ts';
 import { epochOf } from '../../contract/worker-identity.ts';
@@ -70,10 +69,7 @@ async function startRollout(session: Session, given: NewRollout): Promise<Rollou
 async function startOnce(session: Session, asked: RolloutInput, ifTaken: 'attach' | 'fail'): Promise<Rollout> {
   const problem = validateRolloutInput(asked);
   if (problem !== null) throw new BelayError('Usage', problem);
-  const workers = await requireWorkers(session);
-  const served = await findService(session, workers);
-  const service = served === null ? {} : { service: served.service };
-  const input = { ...service, ...epochOf(workers), ...asked, ...signed(asked, session.by) };
+  const { input, served } = await addressed(session, asked);
   const workflowId = rolloutId(input.name, input.key);
   try {
     const runId = await begin(session, workflowId, input, 'REJECT_DUPLICATE', requestHash(input));

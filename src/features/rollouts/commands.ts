@@ -1,5 +1,6 @@
 /** Defines `belay rollout`. */
 import { Command } from 'commander';
+import type { DecisionOptions, RolloutFlags, RolloutListOptions, RolloutStatusOptions } from './actions.ts';
 import { LIMITS } from '../../request/limits.ts';
 import { runOption } from '../../cli/run-options.ts';
 import { durationWithin, parseId, parseLimit } from '../../cli/parse-values.ts';
@@ -69,9 +70,7 @@ function startCommand(): Command {
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
   return addWaitOptions(addExceptionOptions(command, 'rollout').addOption(dryRunOption()), 'rollout')
     .addOption(json())
-    .action(async (name: string, _options: object, self: Command) =>
-      (await load()).startRollout(name, self.optsWithGlobals()),
-    );
+    .action(async (name: string, options: RolloutFlags) => (await load()).startRollout(name, options));
 }
 
 function retryCommand(): Command {
@@ -81,9 +80,7 @@ function retryCommand(): Command {
     .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
   return addWaitOptions(command, 'rollout')
     .addOption(json())
-    .action(async (workflowId: string, _options: object, self: Command) =>
-      (await load()).retryRollout(workflowId, self.optsWithGlobals()),
-    );
+    .action(async (workflowId: string, options: RolloutFlags) => (await load()).retryRollout(workflowId, options));
 }
 
 function statusCommand(): Command {
@@ -94,8 +91,8 @@ function statusCommand(): Command {
     .addOption(runId())
     .addOption(summary())
     .addOption(json())
-    .action(async (workflowId: string, _options: object, self: Command) =>
-      (await load()).showRolloutStatus(workflowId, self.optsWithGlobals()),
+    .action(async (workflowId: string, options: RolloutStatusOptions) =>
+      (await load()).showRolloutStatus(workflowId, options),
     );
 }
 
@@ -106,8 +103,8 @@ function decisionCommand(what: 'pause' | 'resume' | 'abort', description: string
     .addOption(reason('why; recorded with the rollout'))
     .addOption(by())
     .addOption(json())
-    .action(async (workflowId: string, _options: object, self: Command) =>
-      (await load()).decideRollout(what, workflowId, self.optsWithGlobals()),
+    .action(async (workflowId: string, options: DecisionOptions) =>
+      (await load()).decideRollout(what, workflowId, options),
     );
 }
 
@@ -117,5 +114,5 @@ function listCommand(): Command {
     .option('--since <duration>', 'only rollouts started within this time', durationWithin(LIMITS.durationMs))
     .option('--limit <n>', 'maximum number of rollouts (default: 20)', parseLimit)
     .addOption(json())
-    .action(async (_options: object, self: Command) => (await load()).listRollouts(self.optsWithGlobals()));
+    .action(async (options: RolloutListOptions) => (await load()).listRollouts(options));
 }

@@ -184,10 +184,14 @@ export interface OneScheduleOptions {
   json?: boolean;
 }
 
+export interface PauseOptions extends OneScheduleOptions {
+  reason: string;
+}
+
 export function pauseOrResume(
   action: 'pause' | 'resume',
   scheduleId: string,
-  { reason, ...options }: OneScheduleOptions & { reason: string },
+  { reason, ...options }: PauseOptions,
 ): Promise<void> {
   return act(scheduleId, options, `${action}d`, (belay) => belay.schedules[action](scheduleId, reason));
 }

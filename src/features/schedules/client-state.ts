@@ -18,7 +18,10 @@ import type { ScheduledResult, ScheduledInput, Calendar, ScheduleDefinition } fr
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { isUnanswered, codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
 import { DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
-import { scheduledStaticDetails } from '../../request/other-details.ts';
+import { detailsPage, serviceFact } from '../../request/run-details.ts';
+import { durationText } from '../../contract/duration.ts';
+import { factList } from '../../contract/markdown.ts';
+import { codeSpan } from '../../contract/safe-text.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
@@ -304,4 +307,22 @@ export function scheduleError(what: string, error: unknown): BelayError {
   }
   if (!(error instanceof ScheduleNotFoundError)) return toBelayError(error, what);
   return new BelayError('NotFound', `cannot ${what}: there is no such schedule; \`belay schedule list\` shows them`);
+}
+
+/** Describes every firing of a schedule. Temporal stores the details with the schedule, so they name no time. */
+function scheduledStaticDetails({ fleet, schedule, when, timeZone, catchUpMs, start }: ScheduledInput): string {
+  return detailsPage(
+    `Fired by the schedule ${codeSpan(schedule)} of the fleet ${codeSpan(fleet)}. ` +
+      'Starts its run or rollout once for each slot, and ends the way that ends.',
+    factList(
+      {
+        When: `${codeSpan(when)} in ${codeSpan(timeZone)}`,
+        Starts: start.type,
+        Service: serviceFact(start.input.service),
+        'Too late': `it starts nothing if no worker takes it up within ${durationText(catchUpMs)}`,
+      },
+      start.input.meta,
+    ),
+    'Stop the schedule: `belay schedule pause`. To stop what it started, open the page of that.',
+  );
 }

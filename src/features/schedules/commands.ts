@@ -1,5 +1,6 @@
 /** Defines `belay schedule`. */
 import { Command } from 'commander';
+import type { ApplyOptions, OneScheduleOptions, PauseOptions } from './actions.ts';
 import { parseId } from '../../cli/parse-values.ts';
 import { examples, json, reason, service } from '../../cli/options.ts';
 
@@ -32,38 +33,38 @@ function applyCommand(): Command {
     .option('--dry-run', 'only show the differences')
     .option('--prune', "also delete schedules of the file's fleets that are no longer in it")
     .addOption(json())
-    .action(async (_options: object, self: Command) => (await load()).applySchedules(self.optsWithGlobals()));
+    .action(async (options: ApplyOptions) => (await load()).applySchedules(options));
 }
 
 function listCommand(): Command {
   return new Command('list')
     .description('list schedules with their next times, their last outcomes, and whether they are paused')
     .addOption(json())
-    .action(async (_options: object, self: Command) => (await load()).printSchedules(self.optsWithGlobals()));
+    .action(async (options: OneScheduleOptions) => (await load()).printSchedules(options));
 }
 
 function pauseOrResumeCommand(action: 'pause' | 'resume', description: string): Command {
   return onOneSchedule(action, description)
     .addOption(reason('why; `belay schedule list` shows it'))
     .addOption(json())
-    .action(async (scheduleId: string, _options: object, self: Command) =>
-      (await load()).pauseOrResume(action, scheduleId, self.optsWithGlobals()),
+    .action(async (scheduleId: string, options: PauseOptions) =>
+      (await load()).pauseOrResume(action, scheduleId, options),
     );
 }
 
 function triggerCommand(): Command {
   return onOneSchedule('trigger', 'fire the schedule now, in addition to its planned times')
     .addOption(json())
-    .action(async (scheduleId: string, _options: object, self: Command) =>
-      (await load()).triggerSchedule(scheduleId, self.optsWithGlobals()),
+    .action(async (scheduleId: string, options: OneScheduleOptions) =>
+      (await load()).triggerSchedule(scheduleId, options),
     );
 }
 
 function deleteCommand(): Command {
   return onOneSchedule('delete', 'delete a schedule; runs that it started continue')
     .addOption(json())
-    .action(async (scheduleId: string, _options: object, self: Command) =>
-      (await load()).deleteSchedule(scheduleId, self.optsWithGlobals()),
+    .action(async (scheduleId: string, options: OneScheduleOptions) =>
+      (await load()).deleteSchedule(scheduleId, options),
     );
 }
 
