@@ -10,8 +10,7 @@ import {
   type ClientConnectConfig,
   type ConfigDataSource,
 } from '@temporalio/envconfig';
-import { ConfigError } from './environment/variables.ts';
-import { temporalConfigFile } from './environment/environment.ts';
+import { ConfigError, given } from './environment/variables.ts';
 
 export type ConnectionOptions = LoadedProfile['connectionOptions'] & { address: string };
 
@@ -129,7 +128,7 @@ function placeOf(source: ConfigDataSource | undefined): string | null {
 }
 
 /** For messages. */
-export const profileFile = (): string => temporalConfigFile() ?? 'the profile file of Temporal';
+export const profileFile = (): string => given('TEMPORAL_CONFIG_FILE') ?? 'the profile file of Temporal';
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -1,11 +1,9 @@
 /** Finds the Temporal server: the one that was named, else that of a running `belay dev`, else the default one. */
-import { ConfigError, defaultOf } from './environment/variables.ts';
+import { ConfigError, defaultOf, given } from './environment/variables.ts';
 import {
   homeFolder,
   isTemporalConfigured,
   serviceConfig,
-  temporalAddress,
-  temporalNamespace,
   uiUrl,
   type ServiceConfig,
 } from './environment/environment.ts';
@@ -55,12 +53,12 @@ export function findTemporal(): TemporalEndpoint {
   const isOneOfSeveral = dev !== null && isOther;
   if (dev !== null && !isTemporalConfigured()) {
     // A profile's namespace means the server of that profile.
-    const named = temporalNamespace() ?? DEV_NAMESPACE;
+    const named = given('TEMPORAL_NAMESPACE') ?? DEV_NAMESPACE;
     const connection = { connectionOptions: { address: dev }, namespace: named, credentials: null };
     return { ...connection, uiUrl: uiUrl() ?? record?.ui ?? null, origin: 'dev', isOneOfSeveral };
   }
   const used = checkTemporalAddress(
-    temporalAddress() === null ? `address in ${profileFile()}` : 'TEMPORAL_ADDRESS',
+    given('TEMPORAL_ADDRESS') === null ? `address in ${profileFile()}` : 'TEMPORAL_ADDRESS',
     address ?? DEFAULT_ADDRESS,
   );
   return {
@@ -97,7 +95,7 @@ export function checkTemporalAddress(where: string, address: string): string {
 }
 
 function originOf(address: string | undefined): EndpointOrigin {
-  if (temporalAddress() !== null) return 'TEMPORAL_ADDRESS';
+  if (given('TEMPORAL_ADDRESS') !== null) return 'TEMPORAL_ADDRESS';
   if (address === undefined) return 'default';
   return isTemporalConfigured() ? 'profile' : 'default profile';
 }

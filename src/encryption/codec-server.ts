@@ -3,8 +3,7 @@ import fastify from 'fastify';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import type { PayloadCodec, Payload } from '@temporalio/common';
 import { z } from 'zod';
-import { ConfigError } from '../config/environment/variables.ts';
-import { codecKeysFile } from '../config/environment/environment.ts';
+import { ConfigError, given } from '../config/environment/variables.ts';
 import { isSameSecret, listen, openSecret } from '../config/environment/http-server.ts';
 import { isLoopback } from '../config/environment/service-url.ts';
 import type { Logger } from '../process/log.ts';
@@ -29,7 +28,7 @@ export async function startCodecServer(
   options: CodecServerStart,
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const { host, port, origin, log } = options;
-  const path = codecKeysFile();
+  const path = given('BELAY_CODEC_KEYS_FILE');
   if (path === null) throw new ConfigError('BELAY_CODEC_KEYS_FILE is not set: give the key file of the workers');
   const keys = createKeyRing({ path, warn: (message) => log.warn(message) });
   const token = await tokenOf(options);

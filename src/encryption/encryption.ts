@@ -2,7 +2,8 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import { acceptsPlainPayloads, codecKeysFile } from '../config/environment/environment.ts';
+import { acceptsPlainPayloads } from '../config/environment/environment.ts';
+import { given } from '../config/environment/variables.ts';
 import { createEncryptingCodec, plainCodec } from './payload-codec.ts';
 import { createKeyRing, type KeyRing } from './key-ring.ts';
 
@@ -18,7 +19,7 @@ const FAILURE_CONVERTER = fileURLToPath(new URL(`failure-converter${extname(impo
 
 /** Reads the environment. @throws ConfigError */
 export function readEncryption(warn: (message: string) => void): Encryption {
-  const path = codecKeysFile();
+  const path = given('BELAY_CODEC_KEYS_FILE');
   return path === null ? NO_ENCRYPTION : encryptionWith(createKeyRing({ path, warn }), acceptsPlainPayloads());
 }
 

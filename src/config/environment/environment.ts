@@ -53,8 +53,8 @@ export function identityFrom(where: string, text: string, env: Environment = pro
 }
 
 /** Whether the environment has anything that only a worker needs. */
-export const isServiceConfigured = (env: Environment = process.env): boolean =>
-  (['BELAY_API_URL', 'BELAY_API_TOKEN', 'BELAY_API_TOKEN_FILE'] as const).some((name) => given(name, env) !== null);
+export const isServiceConfigured = (): boolean =>
+  (['BELAY_API_URL', 'BELAY_API_TOKEN', 'BELAY_API_TOKEN_FILE'] as const).some((name) => given(name) !== null);
 
 /** @throws ConfigError */
 export function requireService(config: ServiceConfig | null): ServiceConfig {
@@ -62,7 +62,7 @@ export function requireService(config: ServiceConfig | null): ServiceConfig {
   throw new ConfigError('BELAY_API_URL is not set: give the base URL of the hosting service, https://… without /v1');
 }
 
-export const homeFolder = (env: Environment = process.env): string => resolve(setting('BELAY_HOME', env));
+export const homeFolder = (): string => resolve(setting('BELAY_HOME'));
 
 export const taskQueue = (env: Environment = process.env): string => setting('BELAY_TASK_QUEUE', env);
 
@@ -78,15 +78,11 @@ export const configFile = (env: Environment = process.env): ConfigFile => ({
   isNamed: given('BELAY_CONFIG', env) !== null,
 });
 
-/** The file with the keys that encrypt payloads; null: they are plain text. */
-export const codecKeysFile = (env: Environment = process.env): string | null => given('BELAY_CODEC_KEYS_FILE', env);
-
-export const acceptsPlainPayloads = (env: Environment = process.env): boolean =>
-  given('BELAY_CODEC_ACCEPT_PLAIN', env) === '1';
+export const acceptsPlainPayloads = (): boolean => given('BELAY_CODEC_ACCEPT_PLAIN') === '1';
 
 /** The address of the Temporal UI, without a slash at the end; null if it is not set. @throws ConfigError */
-export function uiUrl(env: Environment = process.env): string | null {
-  const url = given('BELAY_UI_URL', env);
+export function uiUrl(): string | null {
+  const url = given('BELAY_UI_URL');
   if (url === null) return null;
   if (!/^https?:$/.test(parseUrl('BELAY_UI_URL', url).protocol)) {
     throw new ConfigError(`BELAY_UI_URL is not a web address: ${url}`);
@@ -94,19 +90,11 @@ export function uiUrl(env: Environment = process.env): string | null {
   return url.replace(/\/+$/, '');
 }
 
-export const temporalAddress = (env: Environment = process.env): string | null => given('TEMPORAL_ADDRESS', env);
-
-export const temporalNamespace = (env: Environment = process.env): string | null => given('TEMPORAL_NAMESPACE', env);
-
-/** The file with Temporal's profiles, if the environment names it. */
-export const temporalConfigFile = (env: Environment = process.env): string | null => given('TEMPORAL_CONFIG_FILE', env);
-
 /** Whether the environment names a Temporal server. */
-export const isTemporalConfigured = (env: Environment = process.env): boolean =>
-  temporalAddress(env) !== null || given('TEMPORAL_PROFILE', env) !== null;
+export const isTemporalConfigured = (): boolean =>
+  given('TEMPORAL_ADDRESS') !== null || given('TEMPORAL_PROFILE') !== null;
 
-export const cacheFolder = (env: Environment = process.env): string =>
-  join(given('XDG_CACHE_HOME', env) ?? join(homedir(), '.cache'), 'belay');
+export const cacheFolder = (): string => join(given('XDG_CACHE_HOME') ?? join(homedir(), '.cache'), 'belay');
 
 /** What every program needs. Anything else in the environment may be a secret. */
 const FOR_PROGRAMS =
@@ -130,7 +118,7 @@ function allowed(env: NodeJS.ProcessEnv, lists: RegExp[]): NodeJS.ProcessEnv {
 }
 
 /** Whether npm or npx started this process. */
-export const startedByNpm = (env: NodeJS.ProcessEnv = process.env): boolean => nonEmpty(env.npm_command) !== null;
+export const startedByNpm = (): boolean => nonEmpty(process.env.npm_command) !== null;
 
 /* The ceiling of requests to the service. */
 
@@ -167,8 +155,8 @@ const MODES = ['register', 'assume', 'off'] as const;
 export type SearchAttributeMode = (typeof MODES)[number];
 
 /** @throws ConfigError */
-export function searchAttributeMode(env: Environment = process.env): SearchAttributeMode {
-  const text = setting('BELAY_SEARCH_ATTRIBUTES', env);
+export function searchAttributeMode(): SearchAttributeMode {
+  const text = setting('BELAY_SEARCH_ATTRIBUTES');
   const mode = MODES.find((it) => it === text);
   if (mode !== undefined) return mode;
   throw new ConfigError(`BELAY_SEARCH_ATTRIBUTES is "${text}": set it to register, assume or off`);
@@ -177,9 +165,9 @@ export function searchAttributeMode(env: Environment = process.env): SearchAttri
 /* Where traces go, in the variables that every exporter of OpenTelemetry reads. */
 
 /** Whether traces are exported. @throws ConfigError for an address that the exporter could not use */
-export function exportsTraces(env: Environment = process.env): boolean {
+export function exportsTraces(): boolean {
   for (const name of ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'] as const) {
-    const address = given(name, env);
+    const address = given(name);
     if (address === null) continue;
     if (/^https?:$/.test(parseUrl(name, address).protocol)) return true;
     throw new ConfigError(`${name} must begin with http:// or https://: Belay exports traces by OTLP over HTTP`);
@@ -211,13 +199,13 @@ export function workerVersion(env: Environment = process.env): WorkerVersion | n
 }
 
 /** What GitHub Actions gives to a job that may ask for a token about itself. The job sets it, no person does. */
-export function tokenRequest(env: NodeJS.ProcessEnv = process.env): { address: string | null; secret: string | null } {
-  const { ACTIONS_ID_TOKEN_REQUEST_URL: address = null, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret = null } = env;
+export function tokenRequest(): { address: string | null; secret: string | null } {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: address = null, ACTIONS_ID_TOKEN_REQUEST_TOKEN: secret = null } = process.env;
   return { address, secret };
 }
 
 /** Whether a job of GitHub Actions reads what is printed. */
-export const isGithubActions = (env: NodeJS.ProcessEnv = process.env): boolean => env['GITHUB_ACTIONS'] === 'true';
+export const isGithubActions = (): boolean => process.env['GITHUB_ACTIONS'] === 'true';
 
 /* Who uses this process, for what Temporal records about a start or a decision. */
 

@@ -12,13 +12,9 @@ export type SecretRef = { env: string } | { file: string };
  * @param key of the configuration file, for errors
  * @throws ConfigError now or when the secret is read. It names the place and never the secret.
  */
-export function secretSource(
-  key: string,
-  place: SecretRef,
-  env: NodeJS.ProcessEnv = process.env,
-): () => Promise<string> {
+export function secretSource(key: string, place: SecretRef): () => Promise<string> {
   if ('env' in place) {
-    const secret = nonEmpty(env[place.env]);
+    const secret = nonEmpty(process.env[place.env]);
     if (secret === null) throw new ConfigError(`${key}: the variable ${place.env} is not set`);
     return () => Promise.resolve(secret);
   }
@@ -42,13 +38,14 @@ export function problemOfStandardSecret(secret: string): string | null {
 }
 
 /** @throws ConfigError that names the key and never the address, which may contain a secret */
-export function checkAddress(key: string, address: string, env: Environment = process.env): string {
+export function checkAddress(key: string, address: string): string {
   // A URL parser would remove line breaks.
   if (/\s/.test(address) || !URL.canParse(address)) throw new ConfigError(`${key}: the address is not a URL`);
   const { protocol, hostname, username, password } = new URL(address);
   if (username !== '' || password !== '')
     throw new ConfigError(`${key}: the address must not contain a user or password`);
-  const isAllowed = protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowsHttp(env)));
+  const isAllowed =
+    protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowsHttp(process.env)));
   if (isAllowed) return address;
   throw new ConfigError(`${key}: the address must begin with https://; for http://, set BELAY_ALLOW_HTTP=1`);
 }

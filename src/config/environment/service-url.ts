@@ -67,5 +67,4 @@ export function proxyUrl(env: Environment): string | null {
 const USUAL = ['grpc_proxy', 'https_proxy', 'http_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
 
 /** Names of the usual variables that are set. Their values may hold a password. */
-export const usualProxies = (env: NodeJS.ProcessEnv = process.env): string[] =>
-  USUAL.filter((name) => (env[name] ?? '') !== '');
+export const usualProxies = (): string[] => USUAL.filter((name) => (process.env[name] ?? '') !== '');

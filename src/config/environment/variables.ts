@@ -230,12 +230,12 @@ export type VariableName = Row['name'];
 export type Environment = { readonly [name in VariableName]?: string | undefined };
 
 /** Null if the variable is unset or blank. */
-export function given(name: VariableName, env: Environment): string | null {
+export function given(name: VariableName, env: Environment = process.env): string | null {
   return nonEmpty(env[name]);
 }
 
 /** The value that is set, else the default of the table. */
-export function setting(name: Extract<Row, { default: string }>['name'], env: Environment): string {
+export function setting(name: Extract<Row, { default: string }>['name'], env: Environment = process.env): string {
   return given(name, env) ?? defaultOf(name);
 }
 

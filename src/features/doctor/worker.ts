@@ -20,7 +20,8 @@ import {
 } from '../../contract/worker-identity.ts';
 import { counted } from '../../contract/results.ts';
 import type { NamespaceConnection, Check, Finding } from '../../cli/doctor-check.ts';
-import { acceptsPlainPayloads, codecKeysFile } from '../../config/environment/environment.ts';
+import { acceptsPlainPayloads } from '../../config/environment/environment.ts';
+import { given } from '../../config/environment/variables.ts';
 import { permissionProblem, readKeyFile } from '../../encryption/key-ring.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { QUERIES, ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
@@ -121,7 +122,7 @@ function encryptionCheck(look: () => Promise<{ seen: QueueState } | null>, taskQ
   return {
     name: 'encryption',
     run: async () => {
-      const path = codecKeysFile();
+      const path = given('BELAY_CODEC_KEYS_FILE');
       const finding = path === null ? PLAIN : keysFinding(path);
       const looked = await look();
       const workers = looked?.seen.pollers.map(({ identity }) => identity) ?? [];
