@@ -7,6 +7,7 @@ import { configFile, type ConfigFile } from './environment/environment.ts';
 import type { Logger } from '../process/log.ts';
 import { policyOf, requireAll, type Policy } from './policy.ts';
 import { messageOf } from '../contract/safe-text.ts';
+import { TIMING } from '../contract/timing.ts';
 
 /** The policy in force now. */
 export type CurrentPolicy = () => Promise<Policy>;
@@ -21,32 +22,41 @@ interface LiveOptions {
   /** Called after each change of the file. */
   onRead?: (isGood: boolean) => void;
   file?: ConfigFile;
+  clockMs?: () => number;
 }
 
 /** @param first what the file said when the worker started */
 export async function policyOfFile(
   first: Configuration,
-  { log, onRead = () => undefined, file = configFile() }: LiveOptions,
+  { log, onRead = () => undefined, file = configFile(), clockMs = () => performance.now() }: LiveOptions,
 ): Promise<CurrentPolicy> {
   const { path } = file;
   let policy = policyOf(first);
   let version = await versionOf(path);
   let reading: Promise<void> | null = null;
+  let failed: { atMs: number; reason: string } | null = null;
 
   async function readAgain(): Promise<void> {
     const found = await versionOf(path);
-    if (found === version) return;
+    const isNew = found !== version;
+    // What was wrong may have been another file, such as that of the signers, which may come later.
+    const isDue = failed !== null && clockMs() - failed.atMs >= TIMING.worker.retryMs;
+    if (!isNew && !isDue) return;
     version = found;
     try {
       if (found === MISSING) throw new Error(`${path} is missing`);
       const configuration = await readConfiguration(file);
       await requireAll(configuration);
       policy = policyOf(configuration);
+      failed = null;
       log.info({ policy: policy.hash }, 'belay.yaml changed: its freezes and windows are in force now');
       onRead(true);
     } catch (error) {
       policy = { ...policy, isLatest: false };
       const reason = messageOf(error);
+      const isKnown = !isNew && reason === failed?.reason;
+      failed = { atMs: clockMs(), reason };
+      if (isKnown) return;
       log.error({ policy: policy.hash }, `the policy stays as it was, because belay.yaml cannot be used: ${reason}`);
       onRead(false);
     }

@@ -7,7 +7,9 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { readConfiguration } from '../../src/config/load.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { policyOfFile, type CurrentPolicy } from '../../src/config/live-policy.ts';
+import { TIMING } from '../../src/contract/timing.ts';
 import { createLogger } from '../../src/process/log.ts';
+import { newSshSigner } from '../support/ssh-signer.ts';
 
 const FREEZE = 'freezes: { stock: { from: 2026-03-02T00:00, to: 2026-03-03T00:00, reason: inventory } }\n';
 const DURING = Date.parse('2026-03-02T12:00:00Z');
@@ -16,6 +18,7 @@ let folder: string;
 let path: string;
 let reads: boolean[];
 let policy: CurrentPolicy;
+let nowMs: number;
 
 const isFrozen = async () => (await policy()).frozenBy({ target: siteTarget('34') }, DURING).length > 0;
 
@@ -27,10 +30,12 @@ describe('the policy of a worker', () => {
   after(() => rm(folder, { recursive: true, force: true }));
   beforeEach(async () => {
     await writeFile(path, '# nothing yet\n');
-    reads = [];
+    [reads, nowMs] = [[], 0];
     const file = { path, isNamed: false };
     const onRead = (isGood: boolean) => void reads.push(isGood);
-    policy = await policyOfFile(await readConfiguration(file), { file, onRead, log: createLogger('silent') });
+    policy = await policyOfFile(await readConfiguration(file), {
+      ...{ file, onRead, log: createLogger('silent'), clockMs: () => nowMs },
+    });
   });
 
   test('follows its file, and is read again only when the file changes', async () => {
@@ -58,5 +63,18 @@ describe('the policy of a worker', () => {
     await rename(path, `${path}.old`);
     assert.equal(await isFrozen(), true);
     assert.deepEqual(reads, [true, false]);
+  });
+
+  test('stays as it was while a file that it needs is missing, and follows once that is there', async () => {
+    const signers = join(folder, 'signers');
+    await writeFile(path, `${FREEZE}approvals: { live: { proof: ssh, signers: { file: ${signers} } } }\n`);
+    assert.equal(await isFrozen(), false);
+    nowMs += TIMING.worker.retryMs;
+    assert.equal(await isFrozen(), false);
+    assert.deepEqual(reads, [false]);
+    await writeFile(signers, `ana@example.com ${newSshSigner().publicKey}\n`);
+    nowMs += TIMING.worker.retryMs;
+    assert.equal(await isFrozen(), true);
+    assert.deepEqual([reads, (await policy()).isLatest], [[false, true], true]);
   });
 });
