@@ -47,6 +47,23 @@ const MARKUP = [
 const outside = fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...MARKUP)), { minLength: 1 });
 
 describe('the request to a channel', () => {
+  test('asks for an approval with the command, every fact and the link, and mentions no user', () => {
+    const sentence = 'deploy:1:k waits for 1 approval (production): belay approve deploy:1:k --plan 9f2c1ab4d0e1';
+    const about = { id: 'approval:1', about: 'asked' as const, workflowId: 'deploy:1:k', runId: 'r' };
+    const notice: Notification = {
+      kind: 'approval',
+      ...about,
+      sentence,
+      text: 'run: deploy:1:k\ncommit: <!channel>',
+      links: { ui: UI },
+    };
+    const lines = [sentence, 'run: deploy:1:k', 'commit: &lt;!channel&gt;', UI];
+    for (const kind of ['slack', 'webhook'] as const) {
+      const { text } = JSON.parse(request(kind, notice).body) as { text: string };
+      assert.deepEqual(text.split('\n'), lines, kind);
+    }
+  });
+
   test('of Discord asks for an answer beside the query that its address has', () => {
     const { searchParams } = new URL(request('discord', runNotice('it failed')).address);
     assert.deepEqual(

@@ -34,7 +34,7 @@ export function channelRequest(notification: Notification, { kind, address, secr
 function contentOf(kind: ChannelKind, notification: Notification): object {
   if (kind === 'discord') return discordMessage(notification);
   if (kind === 'teams') return teamsMessage(notification);
-  return { text: textOf(notification), ...notification };
+  return { ...notification, text: textOf(notification) };
 }
 
 /** Without `wait`, Discord answers before it has stored the message, and reports no failure. */
