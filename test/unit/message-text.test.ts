@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { textOf } from '../../src/features/notifications/worker-channels.ts';
 import { emptyResult, emptyRollout, countOutcomes } from '../../src/contract/results.ts';
-import { fewPartLines, partLines } from '../../src/features/approvals/text.ts';
+import { approvalSentence, fewPartLines, partLines } from '../../src/features/approvals/text.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import type { BackupResult, DeploymentResult } from '../../src/contract/run.ts';
 
@@ -19,6 +19,14 @@ test('a question in a chat has every fact, and names so many sites and how many 
   const about = { id: '', about: 'asked' as const, workflowId: '', runId: '', links: { ui: 'https://ui' } };
   const shown = textOf({ kind: 'approval', ...about, sentence: 'waits', text: facts.join('\n') });
   assert.deepEqual(shown.split('\n'), ['waits', ...facts, 'https://ui']);
+});
+
+test('a question that has every answer it needs says that it continues, not that it waits', () => {
+  const rule = { name: 'production', need: 1, proof: 'ssh' as const, from: null };
+  const question = { workflowId: 'deploy:1:k', plan: '9f2c1ab4d0e1aa', until: '2026-11-28T04:00:00.000Z' };
+  const sentenceAfter = (by: string[]) => approvalSentence({ ...question, asked: [{ ...rule, by }] });
+  assert.match(sentenceAfter([]), /^waits for 1 approval \(production\) until .*: belay approve deploy:1:k --plan /);
+  assert.equal(sentenceAfter(['ana']), 'was approved, and continues');
 });
 
 /** What Slack would show as mentions, links and other signs. */

@@ -107,6 +107,8 @@ interface Asked {
  * @param command formats the command, for example so that it can be copied
  */
 export function approvalSentence({ workflowId, plan, asked, until }: Asked, command = (text: string) => text): string {
+  // Until the workflow has taken up the last answer, nothing is missing and it still waits.
+  if (asked.every(({ need, by }) => by.length >= need)) return 'was approved, and continues';
   const approve = `belay approve ${shellWord(workflowId)} --plan ${plan.slice(0, PLAN_DIGITS)}`;
   return `${stillNeededText(asked)} until ${until}: ${command(approve)}`;
 }
