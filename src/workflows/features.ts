@@ -2,7 +2,7 @@
  * The features that hang on runs, operations and rollouts. The order of a list is behavior: test/unit/features.test.ts keeps it, and
  * says what would change.
  */
-import { approvalHold } from '../features/approvals/hold.ts';
+import { approvalHold } from '../features/approvals/workflow.ts';
 import { freezeHold } from '../features/freezes/hold.ts';
 import { announcing, reporting } from '../features/notifications/observers.ts';
 import type { OperationHooks } from './operation/hooks.ts';

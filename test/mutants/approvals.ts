@@ -74,7 +74,7 @@ export const APPROVALS: TestedMutant[] = [
     rule: 'a backup is made before the approval',
     changes: [
       change(
-        'features/approvals/hold.ts',
+        'features/approvals/workflow.ts',
         "await run.during('approval', () => askPeople(rules))",
         'null as Conclusion | null',
       ),

@@ -1,10 +1,18 @@
 /** `belay freeze` and `thaw` begin and end a freeze at Temporal. */
 import colors from 'picocolors';
-import type { AdHocFreeze, FreezeScope, BlockedAction, OverrideRule, RunningFreeze } from './shapes.ts';
+import type {
+  AdHocFreeze,
+  FreezeScope,
+  BlockedAction,
+  OverrideRule,
+  RunningFreeze,
+  FrozenBy,
+  LetOff,
+} from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
-import { blocksText, scopeText } from './text.ts';
+import { blocksText, scopeText, frozenText } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { printAnswer, printDocument } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
@@ -13,12 +21,14 @@ import { inTurn, withBelay, reportEndpoints } from '../../cli/open-belay.ts';
 import { configFile } from '../../config/environment/environment.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { buildInventory, targetsOn } from '../../config/inventory.ts';
-import { siteTarget, type PlannedOperation, type Target } from '../../contract/target.ts';
-import { createJudge } from './worker.ts';
+import { operationsOf, siteTarget, targetText, type PlannedOperation, type Target } from '../../contract/target.ts';
+import { createJudge, type FindFreezes, type Judge } from './worker.ts';
 import { policyOf } from '../../config/policy.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { aboutText } from '../../contract/duration.ts';
 import type { ListedFreeze } from './worker-rules.ts';
+import { planRun } from '../../request/run-options.ts';
+import type { Part, Planned } from '../../cli/planned.ts';
 
 interface ScopeOptions {
   fleet?: string[];
@@ -233,3 +243,55 @@ function forText({ source, for: scope }: FreezeEntry): string {
   );
   return parts.length === 0 ? '' : ` (for ${plainText(parts.join('; '))})`;
 }
+
+/* Shows what would be held back now. Workers judge by their own belay.yaml; this command reads that of its machine. */
+
+/** Above this number, one search costs Temporal less than a question for each id. */
+const MAX_ASKED = 100;
+
+interface FrozenPart {
+  what: string;
+  by: FrozenBy[];
+}
+
+export const freezesPart: Part = {
+  name: 'freezes',
+  async look(planned, { belay, policy }) {
+    const judge = createJudge(() => Promise.resolve(policy), findIn(belay));
+    const operations = planned.runs.flatMap(operationsOf);
+    const letOff = await letOffBy(planned, judge);
+    const frozenAt = await judge.look({ operations, letOff }, TIMING.client.startMs);
+    const nowMs = Date.now();
+    const frozen = operations
+      .map((it): FrozenPart => ({ what: textOf(it), by: frozenAt(it, nowMs) }))
+      .filter(({ by }) => by.length > 0);
+    const { ifFrozen = 'fail' } = planRun(planned.options);
+    return {
+      value: { frozen, letOff, ifFrozen },
+      lines: [
+        ...letOff.map(({ kind, name }) => `let off: the ${kind} "${name}"`),
+        ...(frozen.length === 0 ? ['freezes: none holds it back now'] : []),
+        ...frozen.map(({ what, by }) => `freezes: ${what}: ${frozenText(by)}`),
+        ...(frozen.length > 0 ? [ifFrozen === 'wait' ? 'it would wait' : 'it would end with Frozen, exit code 5'] : []),
+      ],
+    };
+  },
+};
+
+const findIn =
+  ({ freezes }: Belay): FindFreezes =>
+  async (ids) => {
+    if (ids.length <= MAX_ASKED) return freezes.find(ids);
+    const running = await freezes.list();
+    return running.filter(({ workflowId }) => ids.includes(workflowId));
+  };
+
+async function letOffBy({ override }: Planned, judge: Judge): Promise<LetOff[]> {
+  if (override === undefined) return [];
+  const answer = await judge.override(override.freezes, TIMING.client.startMs);
+  if ('error' in answer) throw new BelayError(answer.error.type, answer.error.message);
+  return answer.letOff;
+}
+
+const textOf = (operation: PlannedOperation): string =>
+  'target' in operation ? `deployment of ${targetText(operation.target)}` : `backup of server ${operation.serverId}`;

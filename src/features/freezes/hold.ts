@@ -1,13 +1,24 @@
 /** A frozen run is refused, or waits until the freezes end. It holds no lock and no operation meanwhile. */
-import { FREEZES_FACT, type FrozenParts } from './shapes.ts';
+import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  FREEZES_FACT,
+  type FrozenBy,
+  type FrozenParts,
+  type Held,
+  type LetOff,
+  type OverrideAnswer,
+} from './shapes.ts';
 import { factOf } from '../../contract/facts.ts';
+import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { SIGNALS } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
+import type { RunInput } from '../../contract/run.ts';
 import { targetsInput, type Target } from '../../contract/target.ts';
+import type { WaitingForThaw } from '../../contract/waiting.ts';
 import { frozenText, tooLongText } from './text.ts';
-import { heldPart, type HeldPart } from './rules.ts';
+import { heldPart, nextLookMs, outlasts, spreadOf, type HeldPart } from './rules.ts';
 import { judgeFreezes } from '../../workflows/activity-proxies.ts';
-import { applyOverride } from './override.ts';
-import { awaitThaw, createThaws, tooManyThaws, unlessOver, type Thaws } from './thaws.ts';
+import type { CheckWaiver } from '../site-checks/shapes.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import type { Hold, RunPart } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
@@ -111,4 +122,168 @@ async function waitWhileFrozen(
 
 function concludeFrozen({ what, by }: HeldPart, why: string): Conclusion {
   return conclude('not_started', 'Frozen', by.length === 0 ? `${what}: ${why}` : `${what}: ${frozenText(by)}; ${why}`);
+}
+
+/*
+ * Waits until nothing is frozen. It sleeps until the known end, and looks now and then, because a freeze may end earlier
+ * or later. A signal wakes it. A waiting run holds no lock; each resumes at its own offset.
+ */
+
+const thawedSignal = defineSignal(SIGNALS.thawed);
+
+/** All waits of a run or rollout together. */
+export interface Thaws {
+  /** Whether a signal arrived since the last look. */
+  isWoken: boolean;
+  /** A flood of signals costs a bounded number of looks. */
+  looksLeft: number;
+  count: number;
+  spentMs: number;
+}
+
+export function createThaws(): Thaws {
+  const thaws: Thaws = { isWoken: false, looksLeft: HISTORY_BUDGET.maxThawSignals, count: 0, spentMs: 0 };
+  setHandler(thawedSignal, () => void (thaws.isWoken = thaws.looksLeft > 0), {
+    description: 'A freeze was ended: look again now.',
+  });
+  return thaws;
+}
+
+/** @returns why it may not wait again, or null */
+export const tooManyThaws = ({ count }: Thaws): string | null =>
+  count < HISTORY_BUDGET.maxThaws ? null : `it waited ${count} times already`;
+
+export interface ThawWait {
+  look: () => Promise<FrozenBy[]>;
+  /** The limit of all its waits together. */
+  freezeWaitMs: number;
+  /** When to give up in any case, in milliseconds since 1970. Default: never. */
+  deadlineMs?: number;
+  isOver: () => boolean;
+  onLook: (waiting: WaitingForThaw) => void;
+}
+
+/**
+ * `free`: nothing was frozen at the last look. `outlasts`: the freeze ends too late. `over`: `isOver` returned true.
+ */
+export type ThawEnd = { kind: 'free' } | { kind: 'over' } | { kind: 'outlasts'; by: FrozenBy[] };
+
+/** Records the wait in the result. @param first what is holding it back, as far as known */
+export async function awaitThaw(
+  { thaws, result }: { thaws: Thaws; result: { held: Held[] } },
+  { look, freezeWaitMs, deadlineMs = Infinity, ...wait }: ThawWait,
+  first: FrozenBy[],
+): Promise<ThawEnd> {
+  thaws.count += 1;
+  const begunMs = Date.now();
+  const note = recordHeld(result);
+  note(first);
+  const lookAndNote = async () => {
+    const by = await look();
+    note(by);
+    return by;
+  };
+  const endsMs = Math.min(begunMs + freezeWaitMs - thaws.spentMs, deadlineMs);
+  const end = await lookUntilFree(thaws, { ...wait, look: lookAndNote, endsMs }, first);
+  thaws.spentMs += Date.now() - begunMs;
+  if (end.kind !== 'free') note([], end.kind === 'over' ? 'cancelled' : 'gave_up');
+  return end;
+}
+
+type Looking = Omit<ThawWait, 'freezeWaitMs' | 'deadlineMs'> & { endsMs: number };
+
+async function lookUntilFree(thaws: Thaws, wait: Looking, first: FrozenBy[]): Promise<ThawEnd> {
+  const begunMs = Date.now();
+  const since = new Date(begunMs).toISOString();
+  let by: FrozenBy[] | null = first;
+  for (;;) {
+    while (by !== null && by.length > 0) {
+      const nowMs = Date.now();
+      if (outlasts(by, nowMs, wait.endsMs)) return { kind: 'outlasts', by };
+      const lookMs = nextLookMs(by, nowMs, thaws.spentMs + nowMs - begunMs, wait.endsMs);
+      wait.onLook({ kind: 'freeze', by, since, nextLookAt: new Date(lookMs).toISOString() });
+      await condition(() => thaws.isWoken || wait.isOver(), lookMs - nowMs, {
+        summary: 'until a freeze ends',
+      });
+      if (thaws.isWoken) thaws.looksLeft -= 1;
+      thaws.isWoken = false;
+      by = await lookUnlessOver(wait);
+    }
+    if (by !== null && !wait.isOver()) {
+      await condition(wait.isOver, spreadOf(workflowInfo().workflowId), { summary: 'so that not all go on at once' });
+      by = await lookUnlessOver(wait);
+    }
+    if (by === null || wait.isOver()) return { kind: 'over' };
+    if (by.length === 0) return { kind: 'free' };
+  }
+}
+
+/** Null if it is over: the answer may take long, and never come while no worker can read a freeze. */
+const lookUnlessOver = async ({ look, isOver }: Pick<ThawWait, 'look' | 'isOver'>): Promise<FrozenBy[] | null> =>
+  isOver() ? null : unlessOver(look(), isOver);
+
+/** @returns the answer, or null if it is over before */
+export async function unlessOver<T>(answer: Promise<T>, isOver: () => boolean): Promise<T | null> {
+  let found: T | null = null;
+  let failure: { error: unknown } | null = null;
+  answer.then(
+    (it) => void (found = it),
+    (error: unknown) => void (failure = { error }),
+  );
+  await condition(() => found !== null || failure !== null || isOver());
+  if (failure !== null) throw (failure as { error: unknown }).error;
+  return found;
+}
+
+/** Records in a result what it waits for. @returns a function to call with everything that holds at the moment */
+function recordHeld(result: { held: Held[] }): (by: readonly FrozenBy[], end?: Held['end']) => void {
+  const open = new Map<string, Held>();
+  return (by, end = 'passed') => {
+    const now = new Date().toISOString();
+    for (const [name, held] of open) {
+      if (by.some((it) => it.name === name)) continue;
+      Object.assign(held, { to: now, end });
+      open.delete(name);
+    }
+    for (const { kind, name, by: who = null, reason } of by) {
+      if (open.has(name)) continue;
+      const held: Held = { for: kind, name, from: now, to: null, end: null, by: who, why: reason };
+      open.set(name, held);
+      result.held.push(held);
+    }
+  };
+}
+
+/* Exempts a run or rollout from the freezes and checks that its input names, and records who decided and why. */
+
+interface Exempted {
+  readonly input: Pick<RunInput, 'override' | 'noCheck'>;
+  readonly result: { held: Held[] };
+}
+
+/** @param answer what the worker said when the workflow began. @returns null if it may start */
+export function applyOverride(
+  state: Exempted & { letOff: LetOff[] },
+  answer: OverrideAnswer | undefined,
+): Conclusion | null {
+  const { override } = state.input;
+  if (override === undefined) return null;
+  if (answer === undefined) return conclude('not_started', 'Internal', 'the worker did not judge the override');
+  if ('error' in answer) return conclude('not_started', answer.error.type, answer.error.message);
+  state.letOff = answer.letOff;
+  for (const { kind, name } of answer.letOff) record(state, kind, name, override);
+  return null;
+}
+
+/** @param names the checks of its sites, as the worker knew them at the start */
+export function recordWaiver(state: Exempted, names: readonly string[] = []): void {
+  const { noCheck } = state.input;
+  if (noCheck === undefined) return;
+  for (const name of names) record(state, 'check', name, noCheck);
+}
+
+function record({ result }: Exempted, kind: Held['for'], name: string, decision: CheckWaiver): void {
+  const { by = null, reason } = decision;
+  const now = new Date().toISOString();
+  result.held.push({ for: kind, name, from: now, to: now, end: 'overridden', by, why: reason });
 }

@@ -10,7 +10,7 @@ import { frozenText, tooLongText } from '../freezes/text.ts';
 import { heldPart } from '../freezes/rules.ts';
 import { lastPause, RESTORED } from './rules.ts';
 import { judgeFreezes } from '../../workflows/activity-proxies.ts';
-import { awaitThaw, tooManyThaws, unlessOver } from '../freezes/thaws.ts';
+import { awaitThaw, tooManyThaws, unlessOver } from '../freezes/hold.ts';
 import { restoredSince } from '../../workflows/check-worker.ts';
 import type { BeforeServer } from './hooks.ts';
 import type { RolloutState, Stop, ApprovedParts } from './state.ts';

@@ -33,9 +33,15 @@ import {
   worst,
   type Conclusion,
 } from '../../workflows/conclusion.ts';
-import { newRolloutResult, createRolloutState, type RolloutState } from './state.ts';
+import {
+  type Beginning,
+  createRolloutState,
+  handleDecisions,
+  handleHolds,
+  newRolloutResult,
+  type RolloutState,
+} from './state.ts';
 import { reportRun } from '../../workflows/metrics.ts';
-import { handleDecisions, handleHolds, type Beginning } from './decisions.ts';
 import type { RolloutHooks } from './hooks.ts';
 import { failuresIn, openOfWave, RESTORED, stopIn } from './rules.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
@@ -43,7 +49,7 @@ import { factOf } from '../../contract/facts.ts';
 import { FREEZES_FACT } from '../freezes/shapes.ts';
 import { CHECKS_FACT } from '../site-checks/shapes.ts';
 import { targetsOf, isSameTarget, targetsInput } from '../../contract/target.ts';
-import { applyOverride, recordWaiver } from '../freezes/override.ts';
+import { applyOverride, recordWaiver } from '../freezes/hold.ts';
 import { setAttributes, startAttributes, linkToThis } from '../../workflows/ui.ts';
 import { rolloutPauseId, runEndId, runWorkflowId } from '../../contract/ids.ts';
 import { MAX_PARTS, announce, pausedBy } from '../notifications/workflow.ts';

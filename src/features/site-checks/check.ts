@@ -4,7 +4,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { CHECKS_FACT, type CheckAim, type CheckResult, type SiteRead } from './shapes.ts';
 import { isApp, type Target } from '../../contract/target.ts';
 import { isUnseen, readText } from './text.ts';
-import { recordWaiver } from '../freezes/override.ts';
+import { recordWaiver } from '../freezes/hold.ts';
 import { conclude, type Conclusion, COMPLETED } from '../../workflows/conclusion.ts';
 import type { RunCheck } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';

@@ -15,7 +15,7 @@ const SIM_MUTANTS: Mutant[] = [
     rule: 'a run goes on whatever people answer',
     changes: [
       change(
-        'features/approvals/hold.ts',
+        'features/approvals/workflow.ts',
         "return unapproved ?? 'waited';",
         "void unapproved;\n      return 'waited';",
       ),
