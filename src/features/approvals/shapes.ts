@@ -10,11 +10,6 @@ import type { CheckWaiver } from '../site-checks/shapes.ts';
 import type { Target } from '../../contract/target.ts';
 import { hashOf } from '../../contract/ids.ts';
 
-/**
- * `github`: a job of an environment on GitHub. `none`: Belay records the name that the approver gives, without a proof.
- */
-type ProofKind = 'ssh' | 'github' | 'none';
-
 /** An entry of `approvals:` in a worker's belay.yaml, as of the moment of the question. */
 export interface ApprovalRule {
   name: string;
@@ -22,7 +17,11 @@ export interface ApprovalRule {
   need: number;
   /** Principals who may decide. Null for everyone whose proof is accepted. */
   from: string[] | null;
-  proof: ProofKind;
+  /**
+   * `github`: a job of an environment on GitHub. `none`: Belay records the name that the approver gives, without a
+   * proof.
+   */
+  proof: Proof['kind'];
   expiryMs: number;
   /** The longest time between the last approval and the start of a deployment. */
   goodForMs: number;
@@ -116,21 +115,14 @@ export interface AskingRun {
 }
 
 /** The progress of one approval. */
-export interface AskedApproval {
-  name: string;
-  need: number;
-  proof: ProofKind;
-  from: string[] | null;
+export interface AskedApproval extends Pick<ApprovalRule, 'name' | 'need' | 'proof' | 'from'> {
   /** Who has approved so far. */
   by: string[];
 }
 
 /** An approval that a worker has verified. */
-export interface Yes {
-  by: string;
-  why: string | null;
+export interface Yes extends Omit<ApprovalAnswer, 'plan'> {
   at: string;
-  proof: Proof;
 }
 
 /** An approved plan. Each request for a deployment carries it. */
@@ -151,12 +143,9 @@ interface HashStep {
   hash: string;
 }
 
-export interface ApprovalCheck {
+export interface ApprovalCheck extends Omit<ApprovalAnswer, 'plan'> {
   plan: ApprovalPlan;
   decision: Decided;
-  by: string;
-  why: string | null;
-  proof: Proof;
   /** In milliseconds since 1970, by Temporal's clock. */
   atMs: number;
 }

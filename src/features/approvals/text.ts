@@ -1,5 +1,6 @@
 /** The text that people read and sign when they approve a plan. Its bytes never change within a version. Pure. */
-import type { ApprovalPlan, AskedApproval, Decided, PlannedPart } from './shapes.ts';
+import type { ApprovalCheck, ApprovalPlan, AskedApproval, PlannedPart } from './shapes.ts';
+import type { WaitingForApproval } from '../../contract/waiting.ts';
 import { plainText, shellWord } from '../../contract/safe-text.ts';
 import { targetLabel } from '../../contract/target.ts';
 
@@ -9,11 +10,7 @@ export const APPROVAL_NAMESPACE = 'belay-approval@v1';
 /** Keeps the whole text, on one line: people would sign unread what they do not see. */
 const line = (text: string): string => plainText(text, Infinity);
 
-export interface SignedDecision {
-  decision: Decided;
-  by: string;
-  why: string | null;
-}
+export type SignedDecision = Pick<ApprovalCheck, 'decision' | 'by' | 'why'>;
 
 /**
  * Returns the text that a person signs, under the namespace `belay-approval@v1` of SSH.
@@ -94,12 +91,7 @@ function overridesText({ override, noCheck }: ApprovalPlan): string {
 /** People see this many digits of a plan's hash, and have to name at least as many. */
 export const PLAN_DIGITS = 12;
 
-interface Asked {
-  workflowId: string;
-  plan: string;
-  asked: readonly AskedApproval[];
-  until: string;
-}
+export type Asked = Omit<WaitingForApproval, 'kind' | 'since'>;
 
 /**
  * `waits for 1 more of 2 approvals (production) until …: belay approve run:7 --plan 9f2c1ab4d0e1`

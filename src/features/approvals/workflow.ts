@@ -10,7 +10,6 @@ import {
   type ApprovalQuestion,
   type CountedAnswer,
   type Decided,
-  type AskedApproval,
   type RulesAnswer,
   APPROVALS_FACT,
   type ApprovalRule,
@@ -29,7 +28,15 @@ import {
   plannedPartOf,
   summaryOf,
 } from './rules.ts';
-import { notProvenText, approvalSentence, factsOfPlan, fewPartLines, expiredText, rejectedText } from './text.ts';
+import {
+  notProvenText,
+  approvalSentence,
+  factsOfPlan,
+  fewPartLines,
+  expiredText,
+  rejectedText,
+  type Asked,
+} from './text.ts';
 import { APPROVAL_UPDATES, QUERIES } from '../../contract/names.ts';
 import { checkApproval } from '../../workflows/activity-proxies.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
@@ -264,10 +271,7 @@ export async function notifyOfApproval(
   }).catch(() => undefined);
 }
 
-function sentenceOf(
-  about: ApprovalNotice['about'],
-  waiting: { workflowId: string; plan: string; asked: AskedApproval[]; until: string },
-): string {
+function sentenceOf(about: ApprovalNotice['about'], waiting: Asked): string {
   if (about !== 'approved') return `${waiting.workflowId} ${approvalSentence(waiting)}`;
   const by = [...new Set(waiting.asked.flatMap((it) => it.by))].join(', ');
   return `${waiting.workflowId} was approved by ${by} and goes on`;

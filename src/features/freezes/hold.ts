@@ -224,15 +224,11 @@ const lookUnlessOver = async ({ look, isOver }: Pick<ThawWait, 'look' | 'isOver'
 
 /** @returns the answer, or null if it is over before */
 export async function unlessOver<T>(answer: Promise<T>, isOver: () => boolean): Promise<T | null> {
-  let found: T | null = null;
-  let failure: { error: unknown } | null = null;
-  answer.then(
-    (it) => void (found = it),
-    (error: unknown) => void (failure = { error }),
-  );
-  await condition(() => found !== null || failure !== null || isOver());
-  if (failure !== null) throw (failure as { error: unknown }).error;
-  return found;
+  let isAnswered = false;
+  const answered = () => void (isAnswered = true);
+  answer.then(answered, answered);
+  await condition(() => isAnswered || isOver());
+  return isAnswered ? answer : null;
 }
 
 /** Records in a result what it waits for. @returns a function to call with everything that holds at the moment */
