@@ -141,25 +141,17 @@ export function createBoardServer({ board, guards, log }: ServerParts): FastifyI
   ] as const)
     app.get(path, async (request, reply) => answer(request, reply.type(type), body, body));
 
-  app.get('/', async (request, reply) => {
-    const since = sinceOf(request);
-    if (since === undefined) return refuse(reply, 400, SINCE_REMEDY);
-    await board.look();
-    const status = board.status(since);
-    return answer(request, reply.type(HTML).headers(readHeader(status)), boardPage(status), contentOf(status));
-  });
-  app.get('/status.json', async (request, reply) => {
-    const since = sinceOf(request);
-    if (since === undefined) return refuse(reply, 400, SINCE_REMEDY);
-    await board.look();
-    const status = board.status(since);
-    return answer(
-      request,
-      reply.type(JSON_TYPE).headers(readHeader(status)),
-      JSON.stringify(status),
-      contentOf(status),
-    );
-  });
+  for (const [path, type, bodyOf] of [
+    ['/', HTML, boardPage],
+    ['/status.json', JSON_TYPE, (status: BoardStatus) => JSON.stringify(status)],
+  ] as const)
+    app.get(path, async (request, reply) => {
+      const since = sinceOf(request);
+      if (since === undefined) return refuse(reply, 400, SINCE_REMEDY);
+      await board.look();
+      const status = board.status(since);
+      return answer(request, reply.type(type).headers(readHeader(status)), bodyOf(status), contentOf(status));
+    });
   for (const kind of ['site', 'app', 'server'] as const)
     app.get<{ Params: { id: string } }>(`/${kind}s/:id`, async (request, reply) => {
       await board.look();

@@ -7,7 +7,6 @@ import type { InFlight } from '../overview/client.ts';
 import type { ScheduleState } from '../schedules/client-state.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { SCHEMA_VERSION, type Outcome, type Phase } from '../../contract/names.ts';
-import type { OutcomeCounts, RolloutPhase } from '../rollouts/shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { counted } from '../../contract/results.ts';
 import { targetText } from '../../contract/target.ts';
@@ -58,18 +57,6 @@ export interface BoardTarget extends BoardSubject {
   needsAttention: boolean;
 }
 
-interface BoardRollout {
-  workflowId: string;
-  name: string | null;
-  fleet: string | null;
-  phase: RolloutPhase | null;
-  now: string;
-  servers: OutcomeCounts;
-  startedAt: string | null;
-  needsAttention: boolean;
-  ui: string | null;
-}
-
 type AttentionKind =
   | 'failed'
   | 'unknown'
@@ -98,7 +85,7 @@ export interface BoardStatus {
   /** Leaves out the targets that have not run since this time. Null if none is left out. */
   since: string | null;
   targets: BoardTarget[];
-  rollouts: BoardRollout[];
+  rollouts: ReturnType<typeof rolloutOf>[];
   attention: Attention[];
   freezes: FreezeEntry[];
   /** The next firings of the schedules, the first one first. */
@@ -196,7 +183,7 @@ function inFlightOf({ workflowId, status: { result } }: RunInFlight): BoardTarge
   return { workflowId, phase, startedAt, ui: links.ui };
 }
 
-function rolloutOf(rollout: InFlight & { kind: 'rollout' }): BoardRollout {
+function rolloutOf(rollout: InFlight & { kind: 'rollout' }) {
   const { name, fleet, phase, servers, startedAt, links } = rollout.status.result;
   const now = rollout.askedAt === null ? (phase ?? 'in progress') : plainText(rolloutNow(rollout.status), 400);
   const { workflowId, needsAttention } = rollout;

@@ -297,8 +297,7 @@ const holdSignal = defineSignal<[ServerHold]>(HOLD_SIGNAL);
 /** The state of a rollout from its first moment on. */
 export interface Beginning {
   /** Null until a worker has checked the request. */
-  rollout: RolloutState | null;
-  isRefused: boolean;
+  rollout: RolloutState | 'refused' | null;
   onResumed: () => void;
 }
 
@@ -307,37 +306,34 @@ export interface Beginning {
  * before the request is checked waits for the check.
  */
 export function handleDecisions(beginning: Beginning): void {
-  const decidedBy = (refuse: Decide, act: Decide) => async (decision: DecisionInput) => {
-    const rollout = beginning.rollout ?? (await checkedRollout(beginning));
-    if (rollout === null) throw refusal('a worker refused the request, so there is no rollout to decide about');
-    refuse(rollout, decision);
-    act(rollout, decision);
-  };
-  const validator = (refuse: Decide) => (decision: DecisionInput) => {
-    refuseUnsigned(decision);
-    if (beginning.rollout !== null) refuse(beginning.rollout, decision);
-  };
-  setHandler(
-    pauseUpdate,
-    decidedBy(refusePause, (rollout, { by, reason }) => rollout.decide('pause', by, reason)),
-    {
-      validator: validator(refusePause),
-      description: 'Start no more servers until resumed. Running ones continue.',
-    },
+  function handle(update: typeof pauseUpdate, description: string, refuse: Decide, act: Decide): void {
+    const handler = async (decision: DecisionInput) => {
+      if (beginning.rollout === null) await condition(() => beginning.rollout !== null);
+      const { rollout } = beginning;
+      if (rollout === null || rollout === 'refused')
+        throw refusal('a worker refused the request, so there is no rollout to decide about');
+      refuse(rollout, decision);
+      act(rollout, decision);
+    };
+    const validator = (decision: DecisionInput) => {
+      refuseUnsigned(decision);
+      const { rollout } = beginning;
+      if (rollout !== null && rollout !== 'refused') refuse(rollout, decision);
+    };
+    setHandler(update, handler, { validator, description });
+  }
+  const decides =
+    (action: 'pause' | 'abort'): Decide =>
+    (rollout, { by, reason }) =>
+      rollout.decide(action, by, reason);
+  handle(pauseUpdate, 'Start no more servers until resumed. Running ones continue.', refusePause, decides('pause'));
+  handle(
+    resumeUpdate,
+    'Start servers again. With serverId: release that held server.',
+    refuseResume,
+    (rollout, decision) => resumeRollout(rollout, decision, beginning.onResumed),
   );
-  const resume: Decide = (rollout, decision) => resumeRollout(rollout, decision, beginning.onResumed);
-  setHandler(resumeUpdate, decidedBy(refuseResume, resume), {
-    validator: validator(refuseResume),
-    description: 'Start servers again. With serverId: release that held server.',
-  });
-  setHandler(
-    abortUpdate,
-    decidedBy(refuseWhenOver, (rollout, { by, reason }) => rollout.decide('abort', by, reason)),
-    {
-      validator: validator(refuseWhenOver),
-      description: 'Start no more servers. Running ones finish.',
-    },
-  );
+  handle(abortUpdate, 'Start no more servers. Running ones finish.', refuseWhenOver, decides('abort'));
 }
 
 /** Temporal keeps signals until their handler is set. */
@@ -347,11 +343,6 @@ export const handleHolds = (rollout: RolloutState): void =>
   });
 
 type Decide = (rollout: RolloutState, decision: DecisionInput) => void;
-
-async function checkedRollout(beginning: Beginning): Promise<RolloutState | null> {
-  await condition(() => beginning.rollout !== null || beginning.isRefused);
-  return beginning.rollout;
-}
 
 function resumeRollout(rollout: RolloutState, { by, reason, serverId }: DecisionInput, onResumed: () => void): void {
   const held = heldTarget(rollout, serverId);

@@ -66,12 +66,12 @@ import { measureAnew, noteFirstPost } from '../gates/gating.ts';
 export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
   const cancellation = observeCancellation();
   const begunMs = Date.now();
-  const beginning: Beginning = { rollout: null, isRefused: false, onResumed: () => undefined };
+  const beginning: Beginning = { rollout: null, onResumed: () => undefined };
   handleDecisions(beginning);
   return CancellationScope.nonCancellable(async () => {
     const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } }, () => needsOfRollout(input));
     if ('error' in checked) {
-      beginning.isRefused = true;
+      beginning.rollout = 'refused';
       await condition(allHandlersFinished);
       return endUnchecked(newRolloutResult(null), checked.error);
     }
