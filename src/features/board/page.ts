@@ -149,63 +149,67 @@ function attentionList(attention: readonly Attention[]): Html {
   </section>`;
 }
 
-function table(caption: string, id: string, titles: readonly string[], rows: readonly Html[]): Html {
+/** The title of each column, and its cell for an item. The first column heads the row. */
+type Columns<T> = Record<string, (it: T) => Value>;
+
+/** @param classOf the class of the row of an item */
+function table<T>(
+  caption: string,
+  id: string,
+  items: readonly T[],
+  classOf: (it: T) => string,
+  columns: Columns<T>,
+): Html {
   return html`<section aria-labelledby="${id}">
     <h2 id="${id}">${caption}</h2>
     <table role="table" aria-labelledby="${id}">
       <thead role="rowgroup">
         <tr role="row">
-          ${titles.map((title) => html`<th role="columnheader" scope="col">${title}</th>`)}
+          ${Object.keys(columns).map((title) => html`<th role="columnheader" scope="col">${title}</th>`)}
         </tr>
       </thead>
       <tbody role="rowgroup">
-        ${rows}
+        ${items.map((it) => row(classOf(it), it, columns))}
       </tbody>
     </table>
   </section>`;
 }
 
-/** @param cells the head of the row, then its cells; a phone leaves out empty cells */
-function row(className: string, titles: readonly string[], [head = null, ...cells]: readonly Value[]): Html {
+/** A phone leaves out empty cells. */
+function row<T>(className: string, it: T, columns: Columns<T>): Html {
+  const [head, ...cells] = Object.entries(columns);
   return html`<tr role="row" class="${className}">
-    <th role="rowheader" scope="row">${head}</th>
-    ${cells.map((cell, index) => {
+    <th role="rowheader" scope="row">${head?.[1](it) ?? null}</th>
+    ${cells.map(([title, cellOf]) => {
+      const cell = cellOf(it);
       const text = cell === null || cell === '' ? '–' : cell;
       const isEmpty = shown(text) === '–';
-      return html`<td role="cell" data-title="${titles[index + 1] ?? ''}" class="${isEmpty ? 'empty' : ''}">
-        ${text}
-      </td>`;
+      return html`<td role="cell" data-title="${title}" class="${isEmpty ? 'empty' : ''}">${text}</td>`;
     })}
   </tr>`;
 }
-
-const TARGET_TITLES = [
-  ...['Target', 'Server', 'Now', 'Last verdict', 'Ended', 'Took', 'Commit', 'By', 'At the service', 'Temporal'],
-] as const;
 
 function targetTable(targets: readonly BoardTarget[], since: string | null): Html {
   if (targets.length === 0) {
     const remedy = 'List your servers and sites under fleets: in belay.yaml, or start a run.';
     return html`<p>${since === null ? `There is nothing to show yet. ${remedy}` : 'Nothing ran in this time.'}</p>`;
   }
-  return table('Targets', 'targets', TARGET_TITLES, targets.map(targetRow));
-}
-
-function targetRow(target: BoardTarget): Html {
-  const { server, fleet, now, run, last, needsAttention } = target;
-  const state = needsAttention ? 'urgent' : run === null ? '' : 'running';
-  return row(state, TARGET_TITLES, [
-    html`<a href="${pathOf(target)}">${subjectText(target)}</a>`,
-    server === null ? null : html`${plainText(server)}${fleet !== null && html` <span class="quiet">${fleet}</span>`}`,
-    now === null ? null : html`<span aria-hidden="true">▸</span> ${now}`,
-    last === null ? null : verdict(last),
-    last === null ? null : time(last.endedAt),
-    took(last?.durationMs ?? null),
-    last?.commit == null ? null : commitText(plainText(last.commit)),
-    last?.by == null ? null : plainText(last.by),
-    serviceText(target),
-    uiLink(run?.ui ?? last?.ui ?? null),
-  ]);
+  const stateOf = ({ needsAttention, run }: BoardTarget) => (needsAttention ? 'urgent' : run === null ? '' : 'running');
+  return table('Targets', 'targets', targets, stateOf, {
+    Target: (it) => html`<a href="${pathOf(it)}">${subjectText(it)}</a>`,
+    Server: ({ server, fleet }) =>
+      server === null
+        ? null
+        : html`${plainText(server)}${fleet !== null && html` <span class="quiet">${fleet}</span>`}`,
+    Now: ({ now }) => (now === null ? null : html`<span aria-hidden="true">▸</span> ${now}`),
+    'Last verdict': ({ last }) => (last === null ? null : verdict(last)),
+    Ended: ({ last }) => (last === null ? null : time(last.endedAt)),
+    Took: ({ last }) => took(last?.durationMs ?? null),
+    Commit: ({ last }) => (last?.commit == null ? null : commitText(plainText(last.commit))),
+    By: ({ last }) => (last?.by == null ? null : plainText(last.by)),
+    'At the service': serviceText,
+    Temporal: ({ run, last }) => uiLink(run?.ui ?? last?.ui ?? null),
+  });
 }
 
 const uiLink = (ui: string | null): Value => (ui === null ? null : link(ui, 'open'));
@@ -220,21 +224,17 @@ function serviceText({ service, serviceReadAt, serviceProblem, neverDeployed }: 
   return problem === null ? service : html`${service} <span class="quiet">${time(serviceReadAt)}</span> ${problem}`;
 }
 
-const ROLLOUT_TITLES = ['Rollout', 'Fleet', 'Now', 'Servers', 'Started', 'Temporal'] as const;
-
 function rolloutTable(rollouts: BoardStatus['rollouts']): Html {
   if (rollouts.length === 0) return html``;
-  const rows = rollouts.map(({ workflowId, name, fleet, phase, now, servers, startedAt, needsAttention, ui }) =>
-    row(needsAttention ? 'urgent' : 'running', ROLLOUT_TITLES, [
-      plainText(name ?? workflowId),
-      fleet === null ? null : plainText(fleet),
-      now,
-      countsText(servers, phase),
-      time(startedAt),
-      uiLink(ui),
-    ]),
-  );
-  return table('Rollouts in flight', 'rollouts', ROLLOUT_TITLES, rows);
+  const stateOf = ({ needsAttention }: (typeof rollouts)[number]) => (needsAttention ? 'urgent' : 'running');
+  return table('Rollouts in flight', 'rollouts', rollouts, stateOf, {
+    Rollout: ({ name, workflowId }) => plainText(name ?? workflowId),
+    Fleet: ({ fleet }) => (fleet === null ? null : plainText(fleet)),
+    Now: ({ now }) => now,
+    Servers: ({ servers, phase }) => countsText(servers, phase),
+    Started: ({ startedAt }) => time(startedAt),
+    Temporal: ({ ui }) => uiLink(ui),
+  });
 }
 
 function freezeList({ freezes, readAt }: BoardStatus): Html {
@@ -248,42 +248,31 @@ function freezeList({ freezes, readAt }: BoardStatus): Html {
   </section>`;
 }
 
-const SCHEDULE_TITLES = ['Schedule', 'When', 'Next', 'State'] as const;
-
 function firings({ schedules, next }: BoardStatus): Html {
   if (schedules.length === 0) return html``;
-  const rows = schedules.map(({ scheduleId, when, timeZone, paused, note, skipped, missed }) =>
-    row(paused ? 'urgent' : '', SCHEDULE_TITLES, [
-      scheduleId,
-      when === null ? null : `${when} (${timeZone})`,
-      time(next.find((it) => it.scheduleId === scheduleId)?.at ?? null),
+  return table('Next firings', 'schedules', schedules, ({ paused }) => (paused ? 'urgent' : ''), {
+    Schedule: ({ scheduleId }) => scheduleId,
+    When: ({ when, timeZone }) => (when === null ? null : `${when} (${timeZone})`),
+    Next: ({ scheduleId }) => time(next.find((it) => it.scheduleId === scheduleId)?.at ?? null),
+    State: ({ paused, note, skipped, missed }) =>
       [
         paused ? `! paused${note === null ? '' : `: ${plainText(note)}`}` : 'active',
         ...(skipped === 0 ? [] : [`${counted(skipped, 'firing')} skipped`]),
         ...(missed === 0 ? [] : [`${counted(missed, 'firing')} missed`]),
       ].join(', '),
-    ]),
-  );
-  return table('Next firings', 'schedules', SCHEDULE_TITLES, rows);
+  });
 }
-
-const WORKER_TITLES = ['Worker', 'Belay', 'Build', 'Since', 'New runs'] as const;
 
 function workerList({ workers }: BoardStatus): Html {
   if (workers === null || workers.length === 0) return html``;
-  const rows = workers.map(({ where, version, build, since, takesNewRuns }) =>
-    row('', WORKER_TITLES, [
-      plainText(where),
-      version,
-      build,
-      time(since),
-      takesNewRuns ? '✓ takes them' : '– takes none',
-    ]),
-  );
-  return table('Workers', 'workers', WORKER_TITLES, rows);
+  return table('Workers', 'workers', workers, () => '', {
+    Worker: ({ where }) => plainText(where),
+    Belay: ({ version }) => version,
+    Build: ({ build }) => build,
+    Since: ({ since }) => time(since),
+    'New runs': ({ takesNewRuns }) => (takesNewRuns ? '✓ takes them' : '– takes none'),
+  });
 }
-
-const PAST_TITLES = ['Ended', 'Verdict', 'Took', 'Commit', 'By', 'Why', 'Temporal'] as const;
 
 export function targetPage(
   { row: target, past }: { row: BoardTarget; past: PastVerdict[] },
@@ -295,17 +284,6 @@ export function targetPage(
     server === null ? [] : [`server ${plainText(server)}`],
     fleet === null ? [] : [`fleet ${fleet}`],
   ].flat();
-  const rows = past.map((it) =>
-    row(it.outcome === 'completed' ? '' : 'other', PAST_TITLES, [
-      time(it.endedAt),
-      verdict(it),
-      took(it.durationMs),
-      it.commit === null ? null : commitText(plainText(it.commit)),
-      it.by === null ? null : plainText(it.by),
-      it.error === null ? null : plainText(it.error, 400),
-      uiLink(it.ui),
-    ]),
-  );
   const main = html`<main>
     <header>
       <p><a href="/">Belay board</a></p>
@@ -324,14 +302,21 @@ export function targetPage(
       <dd>${changeText(past)}</dd>
     </dl>
     ${past.length > 0 && strip(past)}
-    ${
-      past.length === 0
-        ? html`<p>Nothing ran in the last 30 days.</p>`
-        : table(`Last ${counted(past.length, 'run')}`, 'past', PAST_TITLES, rows)
-    }
+    ${past.length === 0 ? html`<p>Nothing ran in the last 30 days.</p>` : pastTable(past)}
   </main>`;
   return page(`${name} · Belay board`, main);
 }
+
+const pastTable = (past: readonly PastVerdict[]): Html =>
+  table(`Last ${counted(past.length, 'run')}`, 'past', past, (it) => (it.outcome === 'completed' ? '' : 'other'), {
+    Ended: ({ endedAt }) => time(endedAt),
+    Verdict: verdict,
+    Took: ({ durationMs }) => took(durationMs),
+    Commit: ({ commit }) => (commit === null ? null : commitText(plainText(commit))),
+    By: ({ by }) => (by === null ? null : plainText(by)),
+    Why: ({ error }) => (error === null ? null : plainText(error, 400)),
+    Temporal: ({ ui }) => uiLink(ui),
+  });
 
 /** The oldest first, as a row of signs. */
 function strip(past: readonly PastVerdict[]): Html {
