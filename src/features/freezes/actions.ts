@@ -1,14 +1,6 @@
 /** `belay freeze` and `thaw` begin and end a freeze at Temporal. */
 import colors from 'picocolors';
-import type {
-  AdHocFreeze,
-  FreezeScope,
-  BlockedAction,
-  OverrideRule,
-  RunningFreeze,
-  FrozenBy,
-  LetOff,
-} from './shapes.ts';
+import type { AdHocFreeze, FreezeScope, RunningFreeze, FrozenBy, LetOff } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
@@ -169,20 +161,10 @@ function deploymentsIn({ fleets, windows = {} }: Configuration): PlannedOperatio
   ];
 }
 
-export interface FreezeEntry {
-  kind: 'freeze' | 'window';
+export interface FreezeEntry extends Omit<ListedFreeze, 'scope'> {
   source: 'belay freeze' | 'belay.yaml';
-  name: string;
-  isActive: boolean;
-  from: string | null;
-  until: string | null;
-  reason: string | null;
   by: string | null;
-  blocks: readonly BlockedAction[];
-  override: OverrideRule;
   for: AdHocFreeze['scope'] | ListedFreeze['scope'] | null;
-  fromText: string | null;
-  untilText: string | null;
 }
 
 export function adHocEntry({ workflowId, freeze }: RunningFreeze, atMs: number): FreezeEntry {

@@ -40,16 +40,12 @@ interface Look {
   letOff?: readonly LetOff[] | undefined;
 }
 
-export interface Judge {
-  /** @throws if Temporal does not answer in time */
-  look: (asked: Look, withinMs: number) => Promise<FrozenAt>;
-  /** Resolves the names of an override, or refuses it. @throws if Temporal does not answer in time */
-  override: (names: readonly string[], withinMs: number) => Promise<OverrideAnswer>;
-}
+export type Judge = ReturnType<typeof createJudge>;
 
-export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes): Judge {
+export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes) {
   return {
-    async look({ operations, letOff = [] }, withinMs) {
+    /** @throws if Temporal does not answer in time */
+    async look({ operations, letOff = [] }: Look, withinMs: number): Promise<FrozenAt> {
       const { frozenBy, adHocIds } = await policy();
       const found = await findFreezes([...new Set(operations.flatMap(adHocIds))], withinMs);
       const running = found.filter((it) => !isLetOff(it, letOff));
@@ -60,7 +56,8 @@ export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes): Ju
         return [...adHocFrozenBy(fitting, actionOf(operation), atMs), ...frozenBy(operation, atMs, names)];
       };
     },
-    async override(names, withinMs) {
+    /** Resolves the names of an override, or refuses it. @throws if Temporal does not answer in time */
+    async override(names: readonly string[], withinMs: number): Promise<OverrideAnswer> {
       const { overridable } = await policy();
       const adHoc = names.filter((name) => overridable(name) === null && name.startsWith(FREEZE_PREFIX));
       return answerOverride(names, overridable, await findFreezes(adHoc, withinMs));

@@ -132,7 +132,7 @@ async function askBefore(
   rollout.approved.waves = answer.waves ?? [];
   if (answer.rules.length === 0) return null;
   const asked = await askFor(rollout, null, answer.rules, isCancelled);
-  if ('approved' in asked) rollout.approved.all = asked;
+  if ('approved' in asked) rollout.approved.given.set(null, asked);
   // An abort by a person says more than the question that it ended.
   return 'approved' in asked || rollout.result.phase === 'stopping' || isCancelled() ? null : asked;
 }
@@ -146,9 +146,9 @@ async function isServerApproved(
   const { approved } = rollout;
   const rules = approved.waves.filter(({ wave }) => wave === target.wave).map(({ rule }) => rule);
   // A reset may come before a server that was never started, so this asks after a reset, too.
-  if (rules.length > 0 && !approved.ofWaves.has(target.wave)) {
+  if (rules.length > 0 && !approved.given.has(target.wave)) {
     const asked = await askFor(rollout, target.wave, rules, isCancelled);
-    if ('approved' in asked) approved.ofWaves.set(target.wave, asked);
+    if ('approved' in asked) approved.given.set(target.wave, asked);
     else stop(rollout, asked, `approval:${rules.map(({ name }) => name).join(',')}`);
     return false;
   }
@@ -175,8 +175,8 @@ export const approvedFor = (rollout: RolloutState, { serverId, wave }: TargetRes
     return part === undefined ? [] : [{ ...approved, part: { ...part, path: tree.pathTo(index) } }];
   });
 
-const partsFor = ({ approved: { all, ofWaves } }: RolloutState, wave: string): ApprovedParts[] =>
-  [all, ofWaves.get(wave)].filter((it) => it !== null && it !== undefined);
+const partsFor = ({ approved: { given } }: RolloutState, wave: string): ApprovedParts[] =>
+  [given.get(null), given.get(wave)].filter((it) => it !== undefined);
 
 async function askFor(
   rollout: RolloutState,

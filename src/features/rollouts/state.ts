@@ -85,9 +85,8 @@ export interface RolloutState {
 
 interface RolloutApprovals {
   waves: readonly WaveRule[];
-  /** The approval of the whole rollout. Null if none was needed. */
-  all: ApprovedParts | null;
-  ofWaves: Map<string, ApprovedParts>;
+  /** By wave. Null for the whole rollout. */
+  given: Map<string | null, ApprovedParts>;
 }
 
 /** An approval, with the parts that its root hash is made of. */
@@ -126,7 +125,7 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: Ro
     thaw: null,
     approvals: listenForAnswers(),
     asking: null,
-    approved: { waves: [], all: null, ofWaves: new Map() },
+    approved: { waves: [], given: new Map() },
     gating: createGating(),
     next() {
       const { maxAtOnce, onFailures } = input;
