@@ -1,5 +1,5 @@
 /** The text that people read and sign when they approve a plan. Its bytes never change within a version. Pure. */
-import type { ApprovalCheck, ApprovalPlan, AskedApproval, PlannedPart } from './shapes.ts';
+import type { ApprovalAnswer, ApprovalPlan, AskedApproval, Decided, PlannedPart } from './shapes.ts';
 import type { WaitingForApproval } from '../../contract/waiting.ts';
 import { plainText, shellWord } from '../../contract/safe-text.ts';
 import { targetLabel } from '../../contract/target.ts';
@@ -10,7 +10,7 @@ export const APPROVAL_NAMESPACE = 'belay-approval@v1';
 /** Keeps the whole text, on one line: people would sign unread what they do not see. */
 const line = (text: string): string => plainText(text, Infinity);
 
-export type SignedDecision = Pick<ApprovalCheck, 'decision' | 'by' | 'why'>;
+export type SignedDecision = Pick<ApprovalAnswer, 'by' | 'why'> & { decision: Decided };
 
 /**
  * Returns the text that a person signs, under the namespace `belay-approval@v1` of SSH.
