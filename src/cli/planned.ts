@@ -11,7 +11,7 @@ import { validateRolloutInput } from '../request/input/rollout-input.ts';
 import type { Belay } from '../starter.ts';
 
 /** One run: that of a single run, or of one server of a rollout. */
-export interface PlannedRun extends RunParts {
+interface PlannedRun extends RunParts {
   targets: Target[];
   /** Null for a single run. */
   wave: string | null;

@@ -77,7 +77,7 @@ export const secondsOf = (instant: string): string => instant.replace(/\.\d+Z$/,
 const LEAST_ROOM = 12;
 
 /** Why something ended as it did, for the end of a line. @param room null: any length */
-export function reasonIn({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, room: number | null): string {
+function reasonIn({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, room: number | null): string {
   if (error === null || outcome === null || (room !== null && room < LEAST_ROOM)) return '';
   return fitting(`  ${plainText(error.message, Infinity)}`, room ?? Infinity);
 }

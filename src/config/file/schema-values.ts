@@ -78,7 +78,7 @@ export const countOrPercent = z
   )
   .refine((value) => typeof value === 'number' || Number.parseFloat(value) <= 100, COUNT_ERROR);
 
-export const label = z
+const label = z
   .union([z.string(), z.number(), z.boolean()], { error: 'write a word or number for the label' })
   .transform(String)
   .register(AS_WRITTEN, KEPT);

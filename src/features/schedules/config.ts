@@ -110,7 +110,7 @@ const schedule = z
 
 export const schedules = z.record(name, schedule);
 
-export type ScheduleConfig = z.infer<typeof schedule>;
+type ScheduleConfig = z.infer<typeof schedule>;
 
 export function checkSchedules(configuration: Configuration, report: ReportIssue): void {
   for (const [name, schedule] of Object.entries(configuration.schedules ?? {})) {
