@@ -32,34 +32,41 @@ export async function policyOfFile(
 ): Promise<CurrentPolicy> {
   const { path } = file;
   let policy = policyOf(first);
-  let version = await versionOf(path);
+  // The file may have changed since the worker started, so it is read once more.
+  let version: string | null = (await versionOf(path)) === MISSING ? MISSING : null;
+  let problem: { reason: string; version: string; sinceMs: number } | null = null;
   let reading: Promise<void> | null = null;
-  let failed: { atMs: number; reason: string } | null = null;
 
   async function readAgain(): Promise<void> {
     const found = await versionOf(path);
-    const isNew = found !== version;
-    // What was wrong may have been another file, such as that of the signers, which may come later.
-    const isDue = failed !== null && clockMs() - failed.atMs >= TIMING.worker.retryMs;
-    if (!isNew && !isDue) return;
-    version = found;
+    if (found === version) return;
+    // What failed may be another file that this one names, or the disk. Reading a large file takes long.
+    if (found === problem?.version && clockMs() - problem.sinceMs < TIMING.worker.policyRetryMs) return;
     try {
       if (found === MISSING) throw new Error(`${path} is missing`);
       const configuration = await readConfiguration(file);
       await requireAll(configuration);
-      policy = policyOf(configuration);
-      failed = null;
-      log.info({ policy: policy.hash }, 'belay.yaml changed: its freezes and windows are in force now');
-      onRead(true);
+      take(policyOf(configuration), found);
     } catch (error) {
-      policy = { ...policy, isLatest: false };
-      const reason = messageOf(error);
-      const isKnown = !isNew && reason === failed?.reason;
-      failed = { atMs: clockMs(), reason };
-      if (isKnown) return;
-      log.error({ policy: policy.hash }, `the policy stays as it was, because belay.yaml cannot be used: ${reason}`);
-      onRead(false);
+      keep(messageOf(error), found);
     }
+  }
+
+  function take(next: Policy, found: string): void {
+    const isNews = version !== null || problem !== null || next.hash !== policy.hash;
+    [policy, version, problem] = [next, found, null];
+    if (!isNews) return;
+    log.info({ policy: policy.hash }, 'belay.yaml changed: its freezes and windows are in force now');
+    onRead(true);
+  }
+
+  function keep(reason: string, found: string): void {
+    const isNews = reason !== problem?.reason || found !== problem.version;
+    policy = { ...policy, isLatest: false };
+    problem = { reason, version: found, sinceMs: clockMs() };
+    if (!isNews) return;
+    log.error({ policy: policy.hash }, `the policy stays as it was, because belay.yaml cannot be used: ${reason}`);
+    onRead(false);
   }
 
   return async () => {

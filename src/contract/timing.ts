@@ -202,6 +202,8 @@ export const TIMING = {
     clockMs: MINUTE,
     /** How often a worker reports its policy. */
     policyMs: 2 * MINUTE,
+    /** How often a worker tries to read a belay.yaml that it could not use. */
+    policyRetryMs: 5 * SECOND,
     /** How long an answer about its readiness holds. */
     readyForMs: 5 * SECOND,
     /**

@@ -4,12 +4,12 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { readConfiguration } from '../../src/config/load.ts';
+import { readConfiguration, type Configuration } from '../../src/config/load.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { policyOfFile, type CurrentPolicy } from '../../src/config/live-policy.ts';
-import { TIMING } from '../../src/contract/timing.ts';
 import { createLogger } from '../../src/process/log.ts';
-import { newSshSigner } from '../support/ssh-signer.ts';
+import { TIMING } from '../../src/contract/timing.ts';
+import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';
 
 const FREEZE = 'freezes: { stock: { from: 2026-03-02T00:00, to: 2026-03-03T00:00, reason: inventory } }\n';
 const DURING = Date.parse('2026-03-02T12:00:00Z');
@@ -17,8 +17,8 @@ const DURING = Date.parse('2026-03-02T12:00:00Z');
 let folder: string;
 let path: string;
 let reads: boolean[];
-let policy: CurrentPolicy;
 let nowMs: number;
+let policy: CurrentPolicy;
 
 const isFrozen = async () => (await policy()).frozenBy({ target: siteTarget('34') }, DURING).length > 0;
 
@@ -31,12 +31,15 @@ describe('the policy of a worker', () => {
   beforeEach(async () => {
     await writeFile(path, '# nothing yet\n');
     [reads, nowMs] = [[], 0];
-    const file = { path, isNamed: false };
-    const onRead = (isGood: boolean) => void reads.push(isGood);
-    policy = await policyOfFile(await readConfiguration(file), {
-      ...{ file, onRead, log: createLogger('silent'), clockMs: () => nowMs },
-    });
+    policy = await begin(await readConfiguration(file()));
   });
+
+  const file = () => ({ path, isNamed: false });
+  const begin = (first: Configuration) =>
+    policyOfFile(first, {
+      ...{ file: file(), log: createLogger('silent'), clockMs: () => nowMs },
+      onRead: (isGood) => void reads.push(isGood),
+    });
 
   test('follows its file, and is read again only when the file changes', async () => {
     assert.equal(await isFrozen(), false);
@@ -65,16 +68,24 @@ describe('the policy of a worker', () => {
     assert.deepEqual(reads, [true, false]);
   });
 
-  test('stays as it was while a file that it needs is missing, and follows once that is there', async () => {
-    const signers = join(folder, 'signers');
-    await writeFile(path, `${FREEZE}approvals: { live: { proof: ssh, signers: { file: ${signers} } } }\n`);
-    assert.equal(await isFrozen(), false);
-    nowMs += TIMING.worker.retryMs;
-    assert.equal(await isFrozen(), false);
-    assert.deepEqual(reads, [false]);
-    await writeFile(signers, `ana@example.com ${newSshSigner().publicKey}\n`);
-    nowMs += TIMING.worker.retryMs;
+  test('is that of a file that changed while the worker was starting', async () => {
+    const first = await readConfiguration(file());
+    await writeFile(path, FREEZE);
+    policy = await begin(first);
     assert.equal(await isFrozen(), true);
-    assert.deepEqual([reads, (await policy()).isLatest], [[false, true], true]);
+    assert.deepEqual(reads, [true]);
+  });
+
+  test('is read again if what its file names was missing, and has come since', async () => {
+    const signers = join(folder, 'signers');
+    const approval = `approvals: { boss: { proof: ssh, signers: { file: ${signers} } } }\n`;
+    await writeFile(path, FREEZE + approval);
+    assert.equal(await isFrozen(), false);
+    assert.equal((await policy()).isLatest, false);
+    await writeFile(signers, allowedSigners({ ana: newSshSigner() }));
+    nowMs += TIMING.worker.policyRetryMs;
+    assert.equal(await isFrozen(), true);
+    assert.equal((await policy()).isLatest, true);
+    assert.deepEqual(reads, [false, true]);
   });
 });
