@@ -12,6 +12,6 @@ export function createLogger(level: 'info' | 'warn' | 'silent'): Logger {
     // Temporal's SDK logs errors under this key.
     serializers: { error: (error: unknown) => (error instanceof Error ? error.message : error) },
   };
-  const stderr = pino.destination({ fd: 2, sync: true });
-  return pino(options, { write: (line) => void stderr.write(`${escapedJson(line.trimEnd())}\n`) });
+  // Pino's own destination throws where a disk is full, and would end the program with its requests in progress.
+  return pino(options, { write: (line) => void process.stderr.write(`${escapedJson(line.trimEnd())}\n`) });
 }

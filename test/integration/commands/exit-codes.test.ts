@@ -7,6 +7,7 @@ import { BACKUP_PACE, DEPLOY_PACE, PACE } from '../../support/command-line.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
+import { freePort } from '../../../src/process/free-port.ts';
 import { CLI, environment, type Finished } from '../../support/processes.ts';
 import { fresh, TOKEN } from '../../support/world.ts';
 
@@ -198,6 +199,20 @@ test('exit 2: stdout cannot be written, unless the verdict is another one', asyn
   assert.match(listed.said, /^belay: cannot write to stdout: ENOSPC/);
   const missing = await intoFullDisk('backup', '--server', fresh('s'), '--backup-id', 'nosuch', '--json');
   assert.equal(missing.code, 6);
+});
+
+test('exit 0: a program runs until it is told to stop, though its log cannot be written', async () => {
+  const port = String(await freePort());
+  const shell = ['-c', 'exec "$0" "$@" 2> /dev/full', process.execPath, CLI, 'board', '--port', port];
+  const child = spawn('sh', shell, { env: environment(on.env), stdio: 'ignore' });
+  const ended = once(child, 'close');
+  await eventually('an answer, or its end', async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => null);
+    return child.exitCode !== null || answer?.ok === true;
+  });
+  child.kill('SIGTERM');
+  await ended;
+  assert.equal(child.exitCode, 0);
 });
 
 test('exit 6: the service refuses the token before any trigger', async () => {
