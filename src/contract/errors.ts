@@ -47,7 +47,7 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
-const BY_OUTCOME: Record<Exclude<Outcome, 'not_started'>, number> = {
+const BY_OUTCOME: Partial<Record<Outcome, number>> = {
   completed: EXIT.completed,
   failed: EXIT.failed,
   timed_out: EXIT.timedOut,
@@ -73,7 +73,8 @@ const BY_TYPE: Partial<Record<ErrorType, number>> = {
 };
 
 export function exitCodeOfResult({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): number {
-  if (outcome !== null && outcome !== 'not_started') return BY_OUTCOME[outcome];
+  // A worker may be newer than this program: what it does not know is no success.
+  if (outcome !== null && outcome !== 'not_started') return BY_OUTCOME[outcome] ?? EXIT.internal;
   return (error === null ? undefined : BY_TYPE[error.type]) ?? EXIT.internal;
 }
 

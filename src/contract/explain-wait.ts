@@ -4,7 +4,7 @@ import type { OperationProgress } from './operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from './run.ts';
 import type { FailingReads, Waiting, WaitingForRead, RolloutWaiting, Explanation } from './waiting.ts';
 import { durationText } from './duration.ts';
-import { isOfFeature, rolloutSentenceOf, sentenceOf } from './features.ts';
+import { isOfFeature, rolloutSentenceOf, sentenceOf, unknownWait } from './features.ts';
 import { counted } from './results.ts';
 import { targetLabel } from './target.ts';
 import { plainText } from './safe-text.ts';
@@ -69,6 +69,7 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
     return `${what ?? 'queued'}: waiting for the lock ${workflow(waiting.lockId)}, held by ${holder}`;
   }
   if (isOfFeature(waiting)) return sentenceOf(waiting, what, style);
+  if (!('tries' in waiting)) return `${what === null ? '' : `${what}: `}${unknownWait(waiting, quote)}`;
   const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}`;
   const tries = `${waiting.pooled === undefined ? '' : 'reads on from '}try ${waiting.try} of ${waiting.tries}`;
   const next = when === null ? '' : nextReadText(waiting, when);

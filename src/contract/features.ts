@@ -26,6 +26,10 @@ export const isOfFeature = (waiting: Waiting): waiting is FeatureWaiting => Obje
 export const sentenceOf: Sentence<FeatureWaiting> = (waiting, what, style) =>
   (SENTENCES[waiting.kind] as Sentence<FeatureWaiting>)(waiting, what, style);
 
+/** A worker may be newer than the program that shows what a run waits for. */
+export const unknownWait = ({ kind }: { kind: unknown }, quote: Style['quote']): string =>
+  `waiting for ${quote(String(kind))}, which this version of Belay does not know`;
+
 /** Those of a rollout. */
 export function rolloutSentenceOf(
   waiting: FeatureRolloutWaiting,
@@ -39,5 +43,7 @@ export function rolloutSentenceOf(
       return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
     case 'gate':
       return gateSentence(waiting, quote);
+    default:
+      return unknownWait(waiting, quote);
   }
 }

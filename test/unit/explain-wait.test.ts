@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inFlight, waitingSentence } from '../../src/contract/explain-wait.ts';
+import { inFlight, rolloutSentence, waitingSentence } from '../../src/contract/explain-wait.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
-import type { Waiting } from '../../src/contract/waiting.ts';
+import type { RolloutWaiting, Waiting } from '../../src/contract/waiting.ts';
 
 const baseline = (lastStatus: string | null): Waiting => ({
   ...{ kind: 'baseline', try: 1, tries: 30, lastStatus, lastReadAt: null },
@@ -25,4 +25,16 @@ test('a run that is still being checked works on none of its deployments', () =>
   const result = emptyResult({ deployments: [emptyDeployment({ kind: 'site', id: 'a1' })] });
   const during = (phase: typeof result.phase) => inFlight({ ...result, phase });
   assert.deepEqual([null, 'checking' as const, 'deploy' as const].map(during), [null, null, 'deployment of a1']);
+});
+
+test('what a newer worker waits for is named, though this version does not know it', () => {
+  const unknown = { kind: 'quota', until: '2026-03-02T08:00:10Z' };
+  assert.equal(
+    waitingSentence(unknown as unknown as Waiting, 'deployment of a1'),
+    'deployment of a1: waiting for "quota", which this version of Belay does not know',
+  );
+  assert.equal(
+    rolloutSentence(unknown as unknown as RolloutWaiting),
+    'waiting for "quota", which this version of Belay does not know',
+  );
 });
