@@ -7,7 +7,9 @@ set -eu
 # Reads belay.yaml in a container of its own. A mistake ends the script here, while all workers run.
 docker compose "$@" run --rm --no-deps --no-TTY worker schedule apply --dry-run
 
-for worker in $(docker compose "$@" ps --all --quiet worker); do
+# In the list of the loop, a failure would end the script with success.
+workers=$(docker compose "$@" ps --all --quiet worker)
+for worker in $workers; do
   # It gets the time of `stop_grace_period`.
   docker stop "$worker" >/dev/null
   docker rm "$worker" >/dev/null

@@ -1,6 +1,7 @@
 /** The step of the action, and what follows it when the job is cancelled. Inputs become arguments: no shell reads them. */
 import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 
@@ -52,15 +53,26 @@ function run() {
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text) => (printed += text));
   child.once('error', ({ message }) => refuse(message));
-  child.once('close', (code) => {
+  child.once('close', (code, signal) => {
     process.stdout.write(printed);
-    process.exitCode = code ?? 1;
-    if (printed !== '') report(JSON.parse(printed));
+    // As shells report it: 1 would say that the deployment failed.
+    process.exitCode = code ?? 128 + constants.signals[signal];
+    const document = documentIn(printed);
+    if (document !== null) report(document);
   });
 }
 
+/** A program that was asked for its help, or killed, prints no document. */
+function documentIn(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 function report({ outcome, workflowId, runId, attached, links }) {
-  write(env.GITHUB_OUTPUT, { outcome, 'workflow-id': workflowId, 'run-id': runId, link: links.ui });
+  write(env.GITHUB_OUTPUT, { outcome, 'workflow-id': workflowId, 'run-id': runId, link: links?.ui });
   // A run that another step had started is not this job's to cancel.
   if (attached === false && runId !== null) write(env.GITHUB_STATE, { workflowId, runId });
 }
@@ -68,7 +80,9 @@ function report({ outcome, workflowId, runId, attached, links }) {
 function cancel({ STATE_workflowId: workflowId, STATE_runId: runId }) {
   if (input('cancel-with-job') !== 'true' || !runId) return;
   const args = [PROGRAM, 'cancel', workflowId, `--run-id=${runId}`];
-  process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
+  // Paths of certificates and keys may be relative.
+  process.exitCode =
+    spawnSync(process.execPath, args, { cwd: input('working-directory'), stdio: 'inherit' }).status ?? 1;
 }
 
 if (env.STATE_step === 'done') cancel(env);

@@ -155,6 +155,43 @@ test('the GitHub Action cancels with its job only a run that its step started, a
   assert.match(log, /cancel-with-job is "yes": give true or false/);
 });
 
+test('the GitHub Action cancels in the folder in which it started the run', async () => {
+  const folder = await tempFolder();
+  const inputs = { server: '12', 'cancel-with-job': 'true', 'working-directory': folder };
+  const { afterwards } = await runGithubStep(starter, inputs);
+  await afterwards();
+  assert.deepEqual(await argumentsIn(folder, 'cancelled.json'), ['cancel', 'w:1', '--run-id=r-1']);
+});
+
+test('the GitHub Action passes on what is no document, without outputs and without a stack trace', async () => {
+  const folder = await tempFolder();
+  const [help, half, killed] = ['help.cjs', 'half.cjs', 'killed.cjs'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(help, `console.log('Usage: belay')`);
+  writeFileSync(half, `process.stdout.write('{"outcome":'); process.exitCode = 5`);
+  writeFileSync(killed, `process.kill(process.pid, 'SIGKILL')`);
+  for (const [program, expected] of [
+    [help, 0],
+    [half, 5],
+    [killed, 137],
+  ] as const) {
+    const { code, log, outputs } = await runGithubAction(program, { server: '12' });
+    assert.deepEqual([code, outputs], [expected, {}]);
+    assert.doesNotMatch(log, /SyntaxError|at JSON/);
+  }
+});
+
+test('the GitLab template reports nothing of an earlier job in the same folder', async () => {
+  const { folder, outputs } = await runGitlabJob(starter, { server: '12' });
+  assert.equal(outputs.BELAY_OUTCOME, 'timed_out');
+  writeFileSync(join(folder, 'belay.md'), 'of an earlier job');
+  const later = await runGitlabJob(null, { server: '12' }, {}, 'sh', folder);
+  assert.deepEqual([later.code, later.outputs, later.summary], [2, {}, '']);
+});
+
 test('the GitHub Action runs on Node 24, and its last step only if the job was cancelled', () => {
   const { using, main, post, 'post-if': when } = ACTION.runs;
   assert.deepEqual([using, main, post, when], ['node24', 'step.mjs', 'step.mjs', 'cancelled()']);

@@ -1,9 +1,10 @@
 /** docker-compose.yml fits together, and with the code. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { machine } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { program } from '../../src/cli/program.ts';
@@ -14,6 +15,7 @@ import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
 import { TIMING } from '../../src/contract/timing.ts';
 import { pinnedServer } from '../production/temporal-programs.ts';
 import { pinnedVersion } from '../support/go-programs.ts';
+import { ROOT } from '../support/readme.ts';
 import { tempFolder } from '../support/temporal.ts';
 import { UI_MODULE } from '../ui/shipped-ui.ts';
 import { compose, inRepository, read, service, services, versionOf } from '../support/compose.ts';
@@ -153,6 +155,14 @@ test('the image runs each command of the command line, the worker by default, an
     ...pods.map((text) => parse(text) as string[]),
   ])
     assert.ok(names.includes(name!), name);
+});
+
+test('the script that replaces workers fails if it cannot find them', async () => {
+  const folder = await tempFolder();
+  writeFileSync(join(folder, 'docker'), '#!/bin/sh\ncase "$*" in *" ps "*) exit 3 ;; esac\n', { mode: 0o755 });
+  const env = { PATH: `${folder}:${process.env.PATH}` };
+  const { status } = spawnSync('sh', ['deploy/replace-workers.sh'], { cwd: fileURLToPath(ROOT), env });
+  assert.equal(status, 3);
 });
 
 test('the image keeps the native core of its own platform', async () => {

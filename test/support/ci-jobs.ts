@@ -107,8 +107,9 @@ export async function runGitlabJob(
   inputs: Inputs,
   env: Inputs = {},
   shell = 'sh',
+  folder?: string,
 ): Promise<FinishedJob> {
-  const folder = await tempFolder();
+  folder ??= await tempFolder();
   const file = program === null ? 'not found' : fileFor(program);
   const server = createServer((_, response) => response.writeHead(program === null ? 404 : 200).end(file));
   await once(server.listen(0, '127.0.0.1'), 'listening');
