@@ -153,7 +153,7 @@ const isUnreached = (error: unknown): error is BelayError =>
 /** Waits for it, or for the last of those that replace it one after another. */
 async function awaitLast<R>(first: Shown<R>, stopping: Stopping): Promise<Shown<R> & { result: R; error: unknown }> {
   for (let { waited, view } = first; ;) {
-    stopping.follow(waited);
+    stopping.follow(waited === first.waited ? waited : NOT_OURS);
     const live = view.follow();
     const { result, error } = await waited.result({ signal: stopping.signal }).then(
       (it) => ({ result: it, error: null }),
@@ -176,9 +176,14 @@ interface Stopping {
   readonly signal: AbortSignal;
   exitCode(): number;
   /** Call it once the run is known, and for each one that replaces it. */
-  follow(run: Pick<Waited<unknown>, 'cancel'>): void;
+  follow(run: Cancellable): void;
   end(): void;
 }
+
+type Cancellable = Pick<Waited<unknown>, 'cancel'> | typeof NOT_OURS;
+
+/** The run that replaced that of this command: a job that is cancelled for a newer one must not cancel that one's run. */
+const NOT_OURS = 'not ours';
 
 /**
  * Handles signals and the timeout, which end the wait before the verdict, and sets the exit code for them. Call it before
@@ -187,13 +192,13 @@ interface Stopping {
 export function captureSignals({ waitTimeout, cancelOnInterrupt }: WaitingOptions): Stopping {
   const stopping = new AbortController();
   let exitCode: number = EXIT.stoppedWaiting;
-  let run: Pick<Waited<unknown>, 'cancel'> | null = null;
+  let run: Cancellable | null = null;
   let interrupted = false;
   let cancelled = false;
   let timeout: NodeJS.Timeout | undefined;
   const stopOrCancel = () => {
     // A second signal means that the user does not want to wait for the cancelled run either.
-    if (cancelOnInterrupt !== true || cancelled) return stopping.abort();
+    if (cancelOnInterrupt !== true || cancelled || run === NOT_OURS) return stopping.abort();
     if (run === null) return;
     cancelled = true;
     printNote('Cancelling the run. Interrupt again to stop waiting for it to finish.');

@@ -52,6 +52,23 @@ describe('superseding', { concurrency: 4 }, () => {
     assert.equal(begun(siteId), 2);
   });
 
+  test('a job that is cancelled for a newer one does not cancel the run of that one', async () => {
+    const siteId = fresh('a');
+    await deploying(siteId);
+    const args = (key: string) => ['deploy', '--site', siteId, ...MANY_TRIES, '--supersede', '--json', '--key', key];
+    const first = on.start(...args('k1'), '--follow', '--cancel-on-interrupt');
+    await eventually('k1 in the queue', async () => {
+      const { json } = await on.belay('status', `deploy:${siteId}:k1`, '--json');
+      return json().phase === 'queued';
+    });
+    const newer = on.belay(...args('k2'));
+    await eventually('the newer run', () => first.output.stderr.includes('was replaced: waiting for'));
+    first.process.kill('SIGINT');
+    assert.equal((await first.finished).code, 130);
+    on.sandbox.finish({ site: siteId }, 'completed');
+    assert.equal((await newer).code, 0);
+  });
+
   test('bad combinations are usage errors, and start nothing', async () => {
     const target = ['--server', fresh('s'), '--site', fresh('a')];
     for (const [args, problem] of [
