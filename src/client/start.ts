@@ -4,7 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { BelayError } from '../contract/errors.ts';
+import type { RunResult } from '../contract/run.ts';
+import { shellWord } from '../contract/safe-text.ts';
 import type { SpanAttributes, Tracing } from '../tracing/tracing.ts';
+import { isUnreachable } from './transport/grpc-errors.ts';
 
 /** Leaves out letters that look like digits. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'; // cspell:disable-line
@@ -41,6 +45,24 @@ export async function underNewKey<T>(start: (key: string) => Promise<T>, nextKey
       if (!(error instanceof WorkflowExecutionAlreadyStartedError) || left <= 1) throw error;
     }
   }
+}
+
+/**
+ * What Temporal did not answer may have taken effect. A start under another key would then deploy a second time.
+ *
+ * @throws BelayError `TemporalUnreachable`
+ */
+export async function startInDoubt<T>(
+  workflowId: string,
+  result: RunResult | null,
+  start: () => Promise<T>,
+): Promise<T> {
+  return start().catch((error: unknown) => {
+    if (!isUnreachable(error)) throw error;
+    const remedy = `\`belay status ${shellWord(workflowId)}\` tells; until then, start it again only with the same key`;
+    const message = `Temporal did not answer, so ${workflowId} may have been started: ${remedy}`;
+    throw new BelayError('TemporalUnreachable', message, result);
+  });
 }
 
 interface Started {

@@ -7,7 +7,7 @@ import {
 } from '@temporalio/client';
 import type { RunInput, RunMemo } from '../../contract/run.ts';
 import { targetAttribute, targetsOf } from '../../contract/target.ts';
-import { traceStart, underKey } from '../start.ts';
+import { startInDoubt, traceStart, underKey } from '../start.ts';
 import type { RunType } from '../../contract/names.ts';
 import { runWorkflowId } from '../../contract/ids.ts';
 import { runStartOptions, sameOverride } from '../../request/start-options.ts';
@@ -75,7 +75,9 @@ async function startOnce(
     const handle = await session.client.withDeadline(Date.now() + TIMING.client.startMs, async () => {
       request = await addressed(session, asked);
       if (again) await refuseOtherRequest(session, workflowId, request);
-      return start(session, { type, input: request.input, workflowId, again });
+      return startInDoubt(workflowId, emptyResult({ workflowId }), () =>
+        start(session, { type, input: request.input, workflowId, again }),
+      );
     });
     const runId = handle.firstExecutionRunId;
     const attributes = { server: asked.serverId, sites: targetsOf(asked).map(targetAttribute).join(' ') || undefined };

@@ -10,7 +10,7 @@ import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { within } from '../../client/within.ts';
 import { newest, ofType, quoted } from '../../client/list-filter.ts';
-import { traceStart, underKey } from '../../client/start.ts';
+import { startInDoubt, traceStart, underKey } from '../../client/start.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
 import { createRollout, type Rollout, lookUpServerRun, describeRollout, rolloutStatus } from './client-handle.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
@@ -94,14 +94,16 @@ async function begin(
 ): Promise<string> {
   const { client, taskQueue, by } = session;
   const startMs = Date.now();
-  const handle = await client.workflow.start(ROLLOUT_TYPE, {
-    ...rolloutStartOptions(input, { startedBy: codeSpan(by) }, request),
-    workflowId,
-    taskQueue,
-    args: [input],
-    workflowIdConflictPolicy: 'FAIL',
-    workflowIdReusePolicy,
-  });
+  const handle = await startInDoubt(workflowId, null, () =>
+    client.workflow.start(ROLLOUT_TYPE, {
+      ...rolloutStartOptions(input, { startedBy: codeSpan(by) }, request),
+      workflowId,
+      taskQueue,
+      args: [input],
+      workflowIdConflictPolicy: 'FAIL',
+      workflowIdReusePolicy,
+    }),
+  );
   const runId = handle.firstExecutionRunId;
   traceStart(session, ROLLOUT_TYPE, { startMs, workflowId, runId, hasSpan: true });
   return runId;

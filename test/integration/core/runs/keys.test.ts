@@ -1,23 +1,71 @@
 import '../../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
+import { Connection } from '@temporalio/client';
 import { before, describe, test } from 'node:test';
+import { BelayError, connect, exitCodeOf } from '../../../../src/starter.ts';
+import { atEnd } from '../../../support/at-end.ts';
 import { DEPLOY_PACE, PACE_INPUT } from '../../../support/command-line.ts';
 import { commandsOf, type Commands } from '../../../support/commands.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { runInProcess } from '../../../support/in-process.ts';
 import { began } from '../../../support/journal.ts';
 import { sharedStack } from '../../../support/shared-stack.ts';
-import { fresh } from '../../../support/world.ts';
+import { fresh, type TestStack } from '../../../support/world.ts';
 
+let stack: TestStack;
 let on: Commands;
 before(async () => {
-  on = commandsOf(await sharedStack());
+  stack = await sharedStack();
+  on = commandsOf(stack);
 });
 
 const deploy = (siteId: string, ...more: string[]) =>
   on.belay('deploy', '--site', siteId, ...DEPLOY_PACE, '--json', ...more);
 
+/** A connection on which the answer to a start is lost. */
+async function losingStarts(address: string): Promise<Connection> {
+  const connection = await Connection.connect({ address });
+  atEnd(() => connection.close());
+  const { workflowService } = connection;
+  const start = workflowService.startWorkflowExecution.bind(workflowService);
+  Object.assign(workflowService, {
+    async startWorkflowExecution(request: Parameters<typeof start>[0]) {
+      await start(request);
+      throw Object.assign(new Error('14 UNAVAILABLE: lost'), { code: 14, details: 'lost', metadata: new Map() });
+    },
+  });
+  return connection;
+}
+
 describe('keys', { concurrency: 4 }, () => {
+  test('a start whose answer is lost says that the run may have been started, and names it', async () => {
+    const [serverId, siteId] = [fresh('s'), fresh('a')];
+    const connection = await losingStarts(stack.address);
+    const belay = await connect({ connection, namespace: stack.namespace });
+    const rollout = {
+      name: fresh('r'),
+      fleet: 'f',
+      waves: [{ name: 'all', targets: [{ serverId }] }],
+      maxAtOnce: 1,
+      maxFailures: 0,
+    };
+    for (const start of [
+      () => belay.start({ siteIds: [siteId], deploy: PACE_INPUT }),
+      () => belay.rollouts.start({ ...rollout, onFailures: 'stop', options: {} }),
+    ]) {
+      const error: unknown = await start().then(
+        () => null,
+        (it: unknown) => it,
+      );
+      assert.ok(error instanceof BelayError);
+      assert.equal(exitCodeOf(error), 7, error.message);
+      const [, workflowId = ''] =
+        /^Temporal did not answer, so (\S+) may have been started: /.exec(error.message) ?? [];
+      const { status } = await on.client.workflow.getHandle(workflowId).describe();
+      assert.notEqual(status.name, 'UNSPECIFIED');
+    }
+  });
+
   test('a start with the key of a running run joins it, and both return its outcome', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' });
