@@ -74,7 +74,11 @@ test('thirty runs of a target are remembered', async () => {
 });
 
 /** A run that Temporal lists as closed, and its result as soon as it is read. */
-function closedRun(input: RunInput, result: Partial<RunResult>) {
+function closedRun(
+  input: RunInput,
+  result: Partial<RunResult>,
+  read: () => Promise<RunResult> = () => Promise.resolve(emptyResult(result)),
+) {
   const info = {
     ...{ workflowId: 'deploy:36', runId: 'r1', type: 'deployOnly', status: { name: 'FAILED' }, memo: { input } },
     ...{ startTime: new Date(Date.now() - 120_000), closeTime: new Date(Date.now() - 60_000) },
@@ -86,7 +90,7 @@ function closedRun(input: RunInput, result: Partial<RunResult>) {
     async *list() {
       yield info;
     },
-    getHandle: () => ({ result: () => Promise.resolve(emptyResult(result)) }),
+    getHandle: () => ({ result: read }),
   };
   const withDeadline = <T>(_: unknown, call: () => T) => call();
   return createPast({ ...session, taskQueue: 'belay', client: { workflow, withDeadline } } as unknown as Session);
@@ -133,6 +137,30 @@ test('until its result is read, a run that was not completed says nothing of eac
     after.attention.map(({ what }) => what),
     ['site 36'],
   );
+});
+
+test('a run whose result cannot be read says nothing of each of its targets either', async () => {
+  const unreadable = () => Promise.reject(new Error('a payload is encrypted with the key "old"'));
+  const past = closedRun({ siteIds: ['36', '37'], keepGoing: true }, { outcome: 'failed' }, unreadable);
+  await past.list();
+  await past.readResults();
+  const { targets, attention } = shown(past);
+  assert.deepEqual([targets.map(({ last }) => last?.outcome), attention], [[null, null], []]);
+});
+
+test('a result that Temporal did not give because of its limits is read later', async () => {
+  const limited = Object.assign(new Error('limited'), { code: 8, details: 'limited', metadata: {} });
+  let isLimited = true;
+  const deployments = [{ ...emptyDeployment(siteTarget('36')), outcome: 'failed' as const }];
+  const result = { outcome: 'failed' as const, deployments };
+  const past = closedRun({ serverId: '12', siteIds: ['36'] }, result, () =>
+    isLimited ? Promise.reject(limited) : Promise.resolve(emptyResult(result)),
+  );
+  await past.list();
+  await assert.rejects(past.readResults());
+  isLimited = false;
+  await past.readResults();
+  assert.equal(past.of(siteTarget('36'))[0]?.outcome, 'failed');
 });
 
 test('until its result is read, the outcome of a run is that of its only part, or of all if it is completed', async () => {

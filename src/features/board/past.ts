@@ -8,7 +8,7 @@ import { closedAtOrAfter, ofTypes, onQueue } from '../../client/list-filter.ts';
 import { linksOf } from '../../client/ui-link.ts';
 import { within } from '../../client/within.ts';
 import { closedResult, knownOf } from '../../client/runs/run-status.ts';
-import { isUnreachable } from '../../client/transport/grpc-errors.ts';
+import { isDenied, isLimited, isUnreachable } from '../../client/transport/grpc-errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { RUN_TYPES, type Evidence, type Outcome } from '../../contract/names.ts';
 import type { Receipt } from '../receipts/shapes.ts';
@@ -118,9 +118,9 @@ export function createPast(session: Session): Past {
     const { workflowId, runId } = run.info;
     const handle = session.client.workflow.getHandle(workflowId, runId);
     const result = await closedResult(handle, run.result).catch((error: unknown) => {
+      if (isUnreachable(error) || isLimited(error) || isDenied(error)) throw error;
       // A workflow that was deleted meanwhile, or whose result this program cannot read, stays as the list shows it.
-      if (!isUnreachable(error)) return run.result;
-      throw error;
+      return { ...run.result, outcome: listedOutcome(run.result) };
     });
     add(runId, { ...run, result: { ...result, workflowId, runId, endedAt: endOf(run) }, isRead: true });
   }
