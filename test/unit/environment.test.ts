@@ -77,7 +77,7 @@ test('the proxy is an address and stays out of errors', async () => {
   const proxy = 'http://user:secret@proxy.internal:3128';
   assert.equal((await serviceConfig({ ...env, BELAY_PROXY: proxy }))?.proxy, proxy);
   assert.equal((await serviceConfig({ ...env, HTTPS_PROXY: proxy } as never))?.proxy, undefined);
-  for (const wrong of ['secret', 'socks5://secret', `${proxy}/path`, 'environment']) {
+  for (const wrong of ['secret', 'socks5://secret', `${proxy}/path`, 'http://user:100%@secret', 'environment']) {
     await assert.rejects(serviceConfig({ ...env, BELAY_PROXY: wrong }), (error: Error) => {
       assert.match(error.message, /BELAY_PROXY is not the address of a proxy: give one like/);
       return !error.message.includes('secret');

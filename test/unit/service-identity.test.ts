@@ -26,6 +26,7 @@ test('an address that names no service is rejected with the place and the remedy
     ['https://u:p@panel.example', /^--service must not contain a user/],
     ['https://panel.example/v1', /^--service must not end in \/v1/],
     ['https://panel.example?x', /^--service must end before "\?"/],
+    ['https://panel.example#100%', /^--service has an account after "#" that is not percent-encoded: write % as %25/],
   ];
   for (const [text, said] of wrong) assert.throws(() => identityFrom('--service', text, {}), { message: said });
 });
