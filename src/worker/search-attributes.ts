@@ -1,7 +1,7 @@
 /** Finds out whether Belay's search attributes can be used in a namespace, and registers them if that is allowed. */
 import type { ConnectionLike } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { GRPC, codeOf, grpcCause, isDenied } from '../client/transport/grpc-errors.ts';
+import { GRPC, codeOf, grpcCause, isDenied, isLimited, isUnreachable } from '../client/transport/grpc-errors.ts';
 import type { SearchAttributeMode } from '../config/environment/environment.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/names.ts';
 import { messageOf, shellWord } from '../contract/safe-text.ts';
@@ -31,6 +31,7 @@ export interface AttributeProblem {
  * Uses none of the attributes unless all exist, because an unknown attribute would fail the workflow task.
  *
  * @returns null if all of them exist now
+ * @throws Error if Temporal does not answer now, so that nobody knows
  */
 export async function registerSearchAttributes(
   connection: ConnectionLike,
@@ -46,13 +47,19 @@ export async function registerSearchAttributes(
     // Another worker may register them at the same time, so only the list afterwards counts.
     const problem = await connection.operatorService
       .addSearchAttributes({ namespace, searchAttributes })
-      .then(() => null, messageOf);
+      .then(() => null, unlessTemporary);
     const left = (await findAttributes(connection, namespace)).missing;
     if (left.length === 0) return null;
     return { message: `${left.join(', ')} cannot be registered: ${problem ?? 'Temporal does not list them'}`, remedy };
   } catch (error) {
-    return { message: messageOf(error), remedy: null };
+    return { message: unlessTemporary(error), remedy: null };
   }
+}
+
+function unlessTemporary(error: unknown): string {
+  const isUnknown = codeOf(grpcCause(error)) === GRPC.unimplemented;
+  if (isLimited(error) || (isUnreachable(error) && !isUnknown)) throw error;
+  return messageOf(error);
 }
 
 const MAY_NOT = 'these credentials may not register them';
@@ -79,16 +86,21 @@ export const isRefused = (error: unknown): boolean =>
 
 /**
  * Prepares the search attributes when a worker starts. @returns whether the worker uses them, and the problem if it
- * could but does not
+ * could but does not; or why nobody knows now
  */
 export async function prepareAttributes(
   mode: SearchAttributeMode,
   connection: ConnectionLike,
   place: AttributePlace,
-): Promise<{ use: boolean; problem: AttributeProblem | null }> {
-  if (mode !== 'register') return { use: mode === 'assume', problem: null };
-  const problem = await registerSearchAttributes(connection, place);
-  return { use: problem === null, problem };
+): Promise<{ ready: { use: boolean; problem: AttributeProblem | null } } | { problem: string }> {
+  if (mode !== 'register') return { ready: { use: mode === 'assume', problem: null } };
+  try {
+    const problem = await registerSearchAttributes(connection, place);
+    return { ready: { use: problem === null, problem } };
+  } catch (error) {
+    // Without them until its next start, the worker's runs would be found by no search.
+    return { problem: `Temporal does not tell which search attributes exist: ${messageOf(error)}` };
+  }
 }
 
 /* Finds out which search attributes a namespace has, for credentials that may search but not list them. */

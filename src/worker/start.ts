@@ -97,7 +97,7 @@ export async function startWorker(
   const closing = new AbortController();
   void shareCeiling(pacer, ceiling, () => countWorkers(connection, queue), { log, ended: closing.signal });
   const rest = createRest(() => isAnswered(probe), log, closing.signal);
-  const searchAttributes = await useAttributes(options, connection);
+  const searchAttributes = await useAttributes(options, connection, stopped);
   const { admission = createAdmission() } = options;
   const pool = createPool(() => serverTimeMs(connection, namespace));
   void announcePolicy(connection, policy, queue, closing.signal);
@@ -148,12 +148,17 @@ const notifierOf = ({ notify, sites = {} }: Configuration, place: Parameters<typ
     (siteId) => ownEntry(sites, siteId)?.url ?? null,
   );
 
-async function useAttributes({ temporal, searchAttributes, log }: WorkerOptions, connection: ConnectionLike) {
+async function useAttributes(
+  { temporal, searchAttributes, log }: WorkerOptions,
+  connection: ConnectionLike,
+  stopped: AbortSignal | undefined,
+) {
   const {
     namespace,
     connectionOptions: { address },
   } = temporal;
-  const { use, problem } = await prepareAttributes(searchAttributes ?? 'register', connection, { namespace, address });
+  const prepare = () => prepareAttributes(searchAttributes ?? 'register', connection, { namespace, address });
+  const { use, problem } = await untilReady(prepare, log, stopped);
   if (problem !== null) {
     const { message, remedy } = problem;
     log.warn(`search attributes are not used: ${message}${remedy === null ? '' : `: ${remedy}`}`);
