@@ -53,7 +53,8 @@ export async function awaitResult<R extends Linked>(
       const isDeniedNow = wasAllowed && isDenied(error);
       const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error);
       if (!isTemporary) throw toBelayError(error, `wait for ${workflowId}`);
-      const nowMs = Date.now();
+      // Someone may set the clock, and a machine that was suspended has waited for nothing meanwhile.
+      const nowMs = performance.now();
       // If Temporal answers, a long poll timed out, and there is no outage.
       const isLost = isDeniedNow || !(await isAnswering(session.client.connection));
       lostSinceMs = isLost ? (lostSinceMs ?? nowMs) : null;
