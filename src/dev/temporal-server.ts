@@ -100,6 +100,8 @@ const DYNAMIC_CONFIG = [
   // shard.
   'history.timerProcessorMaxPollRPS=200',
   'history.transferProcessorMaxPollRPS=200',
+  // As on newer servers: an activity goes back to the worker that scheduled it, unless the workflow objects.
+  'system.enableActivityEagerExecution=true',
 ];
 
 function argsFor(options: ServerOptions, port: number, uiPort: number): string[] {

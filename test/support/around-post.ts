@@ -14,7 +14,7 @@ import { resultOf, SAID } from './outcome.ts';
 import { isPost, schedulesPost } from './post-activities.ts';
 import { startWorkerProcess, type Started } from './processes.ts';
 import { COMPLETED, FAILED, siteAfter } from './sites.ts';
-import { executableWith, tempFolder } from './temporal.ts';
+import { tempFolder } from './temporal.ts';
 import { allFiles, allHistories } from './token.ts';
 import {
   addWorker,
@@ -40,9 +40,7 @@ export const startTestTemporal = (): Promise<TestStack> => (starting ??= startDu
 
 async function startDurable(): Promise<TestStack> {
   folder = await tempFolder();
-  // As on newer servers: an activity goes back to the worker that scheduled it, unless the workflow objects.
-  const executable = await executableWith(['--dynamic-config-value', 'system.enableActivityEagerExecution=true']);
-  const temporal = { executable, dbFile: join(folder, 'temporal.db'), logFile: join(folder, 'temporal.log') };
+  const temporal = { dbFile: join(folder, 'temporal.db'), logFile: join(folder, 'temporal.log') };
   return (world = await startTestStack({ defaults: { backup: COMPLETED }, temporal }));
 }
 
