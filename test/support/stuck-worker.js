@@ -1,4 +1,5 @@
 /** A worker whose policy never comes, so the activities that ask for it never end. Argument: where it works, as JSON. */
+import process from 'node:process';
 import '../../tools/typescript.js';
 
 await import('./timing/use-hanging.ts');
