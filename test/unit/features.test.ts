@@ -43,7 +43,7 @@ describe('the features', () => {
 
   test('look for contradictions in belay.yaml in this order, so that a wrong fleet is named before what is for it', () => {
     assert.deepEqual(names(CONTRADICTIONS), [
-      ...['checkFleets', 'checkFreezes', 'checkApprovals'],
+      ...['checkInventory', 'checkRollouts', 'checkSchedules', 'checkFreezes', 'checkApprovals'],
       ...['checkSites', 'checkGates', 'checkReports'],
     ]);
   });

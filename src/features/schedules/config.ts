@@ -272,7 +272,7 @@ function movedCalendar({ time, to }: MovedTime): Calendar {
   };
 }
 
-/** checkFleets has made sure that every rollout, server and site exists. */
+/** checkInventory and checkRollouts have made sure that every rollout, server and site exists. */
 function startOf(
   { start, heartbeat, supersede, ...schedule }: ScheduleConfig,
   { configuration, inventory }: PlanContext,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RolloutInput } from '../../../../src/features/rollouts/shapes.ts';
+import { fresh } from '../../../support/fresh.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { endOfRollout, decide, progressOf } from '../../plays/start-rollout.ts';
 import { freezeNow, thawNow, unreadable } from '../../stack/freeze-now.ts';
@@ -113,9 +114,10 @@ describe('a rollout in a freeze', () => {
     test(
       `that waits starts no server after the end if too many failed meanwhile, and ${onFailures === 'stop' ? 'stops' : 'pauses for a decision'}`,
       inFleet(async (stack) => {
-        const [first = '', second = '', third = ''] = servers(3).map(({ serverId }) => serverId);
+        const [deployed] = servers(1);
+        const [first, second, third] = [fresh('s'), fresh('s'), deployed.serverId];
         for (const server of [first, second]) stack.sandbox.script({ server }, { ends: 'never' });
-        const targets = [first, second, third].map((serverId) => ({ serverId }));
+        const targets = [{ serverId: first }, { serverId: second }, deployed];
         const rollout = begin(stack, targets, { maxAtOnce: 2, maxFailures: 0, onFailures, ...WAIT });
         for (const server of [first, second]) await backsUp(stack, server);
         freezeNow(stack.world.server, { forMs: HOUR });
