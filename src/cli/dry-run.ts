@@ -14,17 +14,14 @@ import { counted } from '../contract/results.ts';
 import { operationsOf, targetText, type PlannedOperation } from '../contract/target.ts';
 import { planRun } from '../request/run-options.ts';
 import { triesFact } from '../request/run-details.ts';
-import { backupServerId, lockIdOf } from '../contract/ids.ts';
+import { operationIdOf } from '../contract/ids.ts';
 
 /* Which of its locks are held now, and by whom. */
 
 const locksPart: Part = {
   name: 'locks',
   async look({ runs, options }, { belay }) {
-    const ids = runs
-      .flatMap(operationsOf)
-      .map((it) => ('target' in it ? lockIdOf(it.target) : backupServerId(it.serverId)));
-    const held = await belay.heldLocks(ids);
+    const held = await belay.heldLocks(runs.flatMap(operationsOf).map(operationIdOf));
     const { ifBusy } = planRun(options);
     return {
       value: { held, ifBusy },

@@ -16,6 +16,9 @@ export const backupServerId = (serverId: string): string => workflowId('backup-s
 /** The lock of a target. It is also the id of the operation, so Belay runs at most one deployment per target. */
 export const lockIdOf = ({ kind, id }: Target): string => workflowId(`deploy-${kind}`, id);
 
+export const operationIdOf = (operation: { target: Target } | { serverId: string }): string =>
+  'target' in operation ? lockIdOf(operation.target) : backupServerId(operation.serverId);
+
 export const deploySiteId = (siteId: string): string => lockIdOf(siteTarget(siteId));
 
 type RunSubjects = Pick<RunInput, 'serverId' | 'siteIds' | 'targets'>;

@@ -6,7 +6,7 @@ import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { LRUCache } from 'lru-cache';
 import type { BackupServerInput, DeploySiteInput, OperationMemo } from '../../contract/operation.ts';
-import { backupServerId, lockIdOf } from '../../contract/ids.ts';
+import { operationIdOf } from '../../contract/ids.ts';
 import { OPERATION_TYPES } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
 import {
@@ -62,7 +62,7 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
     const operations = await listClosed(session, subjects, Math.min(limit, MOST_READ));
     const groups = groupByLock(operations, await read(operations));
     for (const subject of subjects ?? []) {
-      const lockId = lockOf(subject);
+      const lockId = operationIdOf(subject);
       if (!groups.has(lockId)) groups.set(lockId, { subject, newest: null, past: [] });
     }
     return pMap(groups.values(), toAdvice, IN_PARALLEL);
@@ -91,13 +91,10 @@ async function listClosed(
   const which =
     subjects === undefined
       ? [ofTypes(OPERATION_TYPES), onQueue(taskQueue)]
-      : [`WorkflowId IN (${subjects.map((it) => quoted(lockOf(it))).join(', ')})`];
+      : [`WorkflowId IN (${subjects.map((it) => quoted(operationIdOf(it))).join(', ')})`];
   const since = new Date(Date.now() - TIMING.advice.lookBackMs).toISOString();
   return firstListed(client, [...which, CLOSED, `StartTime >= ${quoted(since)}`].join(' AND '), limit);
 }
-
-const lockOf = (subject: AdviceSubject): string =>
-  'target' in subject ? lockIdOf(subject.target) : backupServerId(subject.serverId);
 
 function pastIn(result: OperationResult | null): Past | null {
   if (result === null) return null;
