@@ -47,7 +47,7 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
-const BY_OUTCOME: Partial<Record<Outcome, number>> = {
+const BY_OUTCOME: Record<Exclude<Outcome, 'not_started'>, number> = {
   completed: EXIT.completed,
   failed: EXIT.failed,
   timed_out: EXIT.timedOut,
@@ -74,7 +74,8 @@ const BY_TYPE: Partial<Record<ErrorType, number>> = {
 
 export function exitCodeOfResult({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): number {
   // A worker may be newer than this program: what it does not know is no success.
-  if (outcome !== null && outcome !== 'not_started') return BY_OUTCOME[outcome] ?? EXIT.internal;
+  const known: Partial<Record<string, number>> = BY_OUTCOME;
+  if (outcome !== null && outcome !== 'not_started') return known[outcome] ?? EXIT.internal;
   return (error === null ? undefined : BY_TYPE[error.type]) ?? EXIT.internal;
 }
 
