@@ -91,14 +91,17 @@ function overridesText({ override, noCheck }: ApprovalPlan): string {
 /** People see this many digits of a plan's hash, and have to name at least as many. */
 export const PLAN_DIGITS = 12;
 
-export type Asked = Omit<WaitingForApproval, 'kind' | 'since'>;
+export type ShownQuestion = Omit<WaitingForApproval, 'kind' | 'since'>;
 
 /**
  * `waits for 1 more of 2 approvals (production) until …: belay approve run:7 --plan 9f2c1ab4d0e1`
  *
  * @param command formats the command, for example so that it can be copied
  */
-export function approvalSentence({ workflowId, plan, asked, until }: Asked, command = (text: string) => text): string {
+export function approvalSentence(
+  { workflowId, plan, asked, until }: ShownQuestion,
+  command = (text: string) => text,
+): string {
   // Until the workflow has taken up the last answer, nothing is missing and it still waits.
   if (asked.every(({ need, by }) => by.length >= need)) return 'was approved, and continues';
   const approve = `belay approve ${shellWord(workflowId)} --plan ${plan.slice(0, PLAN_DIGITS)}`;

@@ -35,7 +35,7 @@ import {
   fewPartLines,
   expiredText,
   rejectedText,
-  type Asked,
+  type ShownQuestion,
 } from './text.ts';
 import { APPROVAL_UPDATES, QUERIES } from '../../contract/names.ts';
 import { checkApproval } from '../../workflows/activity-proxies.ts';
@@ -271,7 +271,7 @@ export async function notifyOfApproval(
   }).catch(() => undefined);
 }
 
-function sentenceOf(about: ApprovalNotice['about'], waiting: Asked): string {
+function sentenceOf(about: ApprovalNotice['about'], waiting: ShownQuestion): string {
   if (about !== 'approved') return `${waiting.workflowId} ${approvalSentence(waiting)}`;
   const by = [...new Set(waiting.asked.flatMap((it) => it.by))].join(', ');
   return `${waiting.workflowId} was approved by ${by} and goes on`;
