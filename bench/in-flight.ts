@@ -60,14 +60,14 @@ await runPart('in-flight', async ({ isQuick, deadlineMs, given }) => {
 
 /** @param againBefore requests that were repeated before */
 async function endAll(service: Service, { runs }: Climbed, againBefore: number): Promise<Ended> {
+  const ending = Promise.all(runs.map(resultOf));
   let results: RunResult[] | null = null;
-  const ending = Promise.all(runs.map(resultOf)).then((all) => (results = all));
   // Again and again: a run whose start was late may request its deployment after the others have ended.
   while (results === null) {
     await service.endAll('completed');
-    await Promise.race([ending, sleep(PAUSE_MS)]);
+    results = await Promise.race([ending, sleep(PAUSE_MS, null)]);
   }
-  const deployments = (await ending).flatMap((result) => result.deployments);
+  const deployments = results.flatMap((result) => result.deployments);
   const others = deployments.map(({ outcome }) => outcome).filter((outcome) => outcome !== 'completed');
   return {
     completed: deployments.length - others.length,
