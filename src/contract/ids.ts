@@ -77,7 +77,10 @@ export const SCHEDULE_PREFIX = 'belay:';
 /** Temporal appends the time of each firing. */
 export const scheduledId = (fleet: string, schedule: string): string => workflowId('scheduled', fleet, schedule);
 
-export const FREEZE_PREFIX = 'freeze:';
+const FREEZE_PREFIX = 'freeze:';
+
+/** Whether the name of a freeze is the id of one that a person set. Names in belay.yaml have no colon. */
+export const isFreezeId = (name: string): boolean => name.startsWith(FREEZE_PREFIX);
 
 /** A scope has at most one ad-hoc freeze. The running workflow with this id is the freeze. */
 export const freezeId = (scope: FreezeScope): string =>

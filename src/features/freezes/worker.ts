@@ -12,7 +12,7 @@ import {
   type FreezeWord,
   type FrozenParts,
 } from './shapes.ts';
-import { FREEZE_PREFIX } from '../../contract/ids.ts';
+import { isFreezeId } from '../../contract/ids.ts';
 import type { CurrentPolicy } from '../../config/live-policy.ts';
 import type { Policy } from '../../config/policy.ts';
 import { actionOf, unknownEnd, type Overridable } from './worker-rules.ts';
@@ -59,7 +59,7 @@ export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes) {
     /** Resolves the names of an override, or refuses it. @throws if Temporal does not answer in time */
     async override(names: readonly string[], withinMs: number): Promise<OverrideAnswer> {
       const { overridable } = await policy();
-      const adHoc = names.filter((name) => overridable(name) === null && name.startsWith(FREEZE_PREFIX));
+      const adHoc = names.filter((name) => overridable(name) === null && isFreezeId(name));
       return answerOverride(names, overridable, await findFreezes(adHoc, withinMs));
     },
   };

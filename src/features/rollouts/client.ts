@@ -3,7 +3,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import pMap from 'p-map';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput, RolloutMemo, RolloutResult } from './shapes.ts';
-import { FREEZE_PREFIX, rolloutId } from '../../contract/ids.ts';
+import { isFreezeId, rolloutId } from '../../contract/ids.ts';
 import { findFreezes } from '../freezes/client.ts';
 import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/start-options.ts';
 import { validateRolloutInput } from '../../request/input/rollout-input.ts';
@@ -163,13 +163,11 @@ async function listRollouts(session: Session, filter: RolloutFilter): Promise<Ro
 async function keepOverrides({ client }: Session, input: RolloutInput, startedAt: string): Promise<RolloutInput> {
   const { override, ...rest } = input;
   if (override === undefined) return input;
-  const running = await findFreezes(client, override.freezes.filter(isAdHoc));
+  const running = await findFreezes(client, override.freezes.filter(isFreezeId));
   const held = running.filter(({ freeze }) => freeze !== null && freeze.since <= startedAt);
-  const freezes = override.freezes.filter((it) => !isAdHoc(it) || held.some(({ workflowId }) => workflowId === it));
+  const freezes = override.freezes.filter((it) => !isFreezeId(it) || held.some(({ workflowId }) => workflowId === it));
   return freezes.length === 0 ? rest : { ...rest, override: { ...override, freezes } };
 }
-
-const isAdHoc = (name: string): boolean => name.startsWith(FREEZE_PREFIX);
 
 /* Makes the input of a retry: what the last attempt did not complete, wave by wave. Pure. */
 
