@@ -17,7 +17,8 @@ export function controlRoutes(app: FastifyInstance, controls: Controls): void {
     return reply.code(isBad ? 400 : 500).send({ message: isBad ? error.message : 'The sandbox failed.' });
   });
   app.addHook('onRequest', async (request, reply) => {
-    if (!request.url.startsWith('/sandbox/')) return;
+    // Not the path as it was sent: the router decodes it, so a path with encoded letters leads here, too.
+    if (request.routeOptions.url?.startsWith('/sandbox/') !== true) return;
     // Without a token, any page that the user of this machine opens could send requests from here.
     if (request.headers.origin !== undefined)
       return reply.code(403).send({ message: 'a web page must not control the sandbox: send no Origin header' });

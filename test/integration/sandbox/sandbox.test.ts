@@ -112,6 +112,11 @@ test('a web page in a browser cannot control the sandbox', async () => {
   }
   const journal = await fetch(`${sandbox.url}/sandbox/journal`, { headers: { Origin: 'https://example.com' } });
   assert.equal(journal.status, 403);
+  for (const path of ['/%73%61%6e%64%62ox/act', '/sandbox%2Fact', '//sandbox/act', '/SANDBOX/act']) {
+    const init = { method: 'POST', headers: { 'Content-Type': 'text/plain', Origin: 'https://example.com' } };
+    const { status } = await fetch(`${sandbox.url}${path}`, { ...init, body: JSON.stringify(target) });
+    assert.ok(status === 403 || status === 404, `${path}: ${status}`);
+  }
   assert.equal((await ask(LATEST('untouched'))).status, 404);
   assert.equal((await control('act', target, { 'Content-Type': 'Application/JSON; charset=utf-8' })).status, 204);
 });
