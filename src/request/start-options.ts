@@ -56,7 +56,7 @@ export function requestHash(input: RolloutInput): string {
   const { service, name, fleet, key, waves, maxAtOnce, maxFailures, onFailures, options, deploysUntil, heartbeat } =
     input;
   const override = sameOverride(input.override);
-  const { approval } = input;
+  const { approval, onGates } = input;
   const noCheck = input.noCheck?.reason;
   const request = {
     service,
@@ -70,7 +70,7 @@ export function requestHash(input: RolloutInput): string {
     options,
     deploysUntil,
     heartbeat,
-    ...definedFields({ override, noCheck, approval }),
+    ...definedFields({ override, noCheck, approval, onGates }),
   };
   return hashOf(request);
 }

@@ -27,5 +27,6 @@ test('another service or another request under the same key is none', () => {
   // A service that the caller named did not move with the one of the configuration.
   assert.ok(!isSameRequest(hashFor(OLD), { ...REQUEST, service: 'https://other.example' }, MOVED));
   assert.ok(!isSameRequest(hashFor(OLD, { maxAtOnce: 3 }), now, MOVED));
+  assert.ok(!isSameRequest(hashFor(OLD, { onGates: { failed: 'pause' } }), now, MOVED));
   assert.ok(!isSameRequest(undefined, now, MOVED));
 });
