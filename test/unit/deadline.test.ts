@@ -52,4 +52,11 @@ test('a time of day is the first one after an instant, in its time zone', () => 
   assert.equal(firstAfter('23:30', 'UTC', '2026-07-01T23:29:59Z'), '2026-07-01T23:30:00Z');
   // The clock goes from 02:00 to 03:00.
   assert.equal(firstAfter('02:30', 'Europe/Berlin', '2026-03-28T23:30:00Z'), '2026-03-29T01:30:00Z');
+  // The clock goes from 03:00 back to 02:00, so it shows 02:30 twice.
+  for (const [after, first] of [
+    ['2026-10-25T00:20:00Z', '2026-10-25T00:30:00Z'],
+    ['2026-10-25T00:40:00Z', '2026-10-25T01:30:00Z'],
+    ['2026-10-25T01:30:00Z', '2026-10-26T01:30:00Z'],
+  ] as const)
+    assert.equal(firstAfter('02:30', 'Europe/Berlin', after), first, after);
 });

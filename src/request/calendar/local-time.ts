@@ -55,14 +55,19 @@ export function slotOf({ granularity, times }: Slot, timeZone: string, firedAt: 
 
 /**
  * Returns the first instant after another at which clocks show this time, ISO 8601. A time that the day skips moves
- * forward.
+ * forward. A time that the day has twice may be over once, and still to come.
  */
 export function firstAfter(time: string, timeZone: string, after: string): string {
-  const from = Temporal.Instant.from(after).toZonedDateTimeISO(timeZone);
-  const today = from.toPlainDate().toZonedDateTime({ timeZone, plainTime: time });
-  const isLater = Temporal.ZonedDateTime.compare(today, from) > 0;
-  const at = isLater ? today : from.toPlainDate().add({ days: 1 }).toZonedDateTime({ timeZone, plainTime: time });
-  return at.toInstant().toString();
+  const from = Temporal.Instant.from(after);
+  const today = from.toZonedDateTimeISO(timeZone).toPlainDate();
+  const instants = [today, today.add({ days: 1 })].flatMap((date) => {
+    const local = date.toPlainDateTime(time);
+    return [local.toZonedDateTime(timeZone), local.toZonedDateTime(timeZone, { disambiguation: 'later' })];
+  });
+  return instants
+    .map((it) => it.toInstant())
+    .find((it) => Temporal.Instant.compare(it, from) > 0)!
+    .toString();
 }
 
 export function localText(at: Date, timeZone: string): string {
