@@ -222,13 +222,13 @@ async function lookUntilFree(thaws: Thaws, wait: Looking, first: FrozenBy[]): Pr
 const lookUnlessOver = async ({ look, isOver }: Pick<ThawWait, 'look' | 'isOver'>): Promise<FrozenBy[] | null> =>
   isOver() ? null : unlessOver(look(), isOver);
 
-/** @returns the answer, or null if it is over before */
+/** @returns the answer, or null if it is over by then, even in the same moment */
 export async function unlessOver<T>(answer: Promise<T>, isOver: () => boolean): Promise<T | null> {
   let isAnswered = false;
   const answered = () => void (isAnswered = true);
   answer.then(answered, answered);
   await condition(() => isAnswered || isOver());
-  return isAnswered ? answer : null;
+  return isOver() ? null : answer;
 }
 
 /** Records in a result what it waits for. @returns a function to call with everything that holds at the moment */

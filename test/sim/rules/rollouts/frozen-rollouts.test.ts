@@ -4,9 +4,11 @@ import { describe, test } from 'node:test';
 import type { RolloutInput } from '../../../../src/features/rollouts/shapes.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
-import { endOfRollout, decide, progressOf } from '../../plays/start-rollout.ts';
+import { endOfRollout, decide, progressOf, requestUpdate } from '../../plays/start-rollout.ts';
+import { ROLLOUT_TYPE } from '../../../../src/contract/names.ts';
+import { eventsOf } from '../../stack/inspect.ts';
 import { freezeNow, thawNow, unreadable } from '../../stack/freeze-now.ts';
-import type { VirtualStack } from '../../stack/stack.ts';
+import { MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
 import { ANNE, backsUp, backups, begin, deployments, inFleet, reaches } from './rollouts-in-flight.ts';
 
 const MINUTE = 60_000;
@@ -120,7 +122,7 @@ describe('a rollout in a freeze', () => {
         const targets = [{ serverId: first }, { serverId: second }, deployed];
         const rollout = begin(stack, targets, { maxAtOnce: 2, maxFailures: 0, onFailures, ...WAIT });
         for (const server of [first, second]) await backsUp(stack, server);
-        freezeNow(stack.world.server, { forMs: HOUR });
+        freezeNow(stack.world.server, { forMs: HOUR, backups: true });
         stack.sandbox.finish({ server: first }, 'completed');
         await reaches(stack, rollout, 'paused');
         stack.sandbox.finish({ server: second }, 'failed');
@@ -162,6 +164,42 @@ describe('a rollout in a freeze', () => {
       );
     }),
   );
+
+  for (const end of ['aborted', 'cancelled'] as const) {
+    const late: (() => void)[] = [];
+    let isHeld = false;
+    test(
+      `that is ${end} in the moment in which it learns of the freeze ends Cancelled, not Frozen`,
+      inFleet(
+        async (stack) => {
+          const { rollout } = await frozenMidway(stack, HOUR);
+          const isJudging = ({ type }: { type: string }) => type === 'judgeFreezes';
+          await stack.until(
+            'its question',
+            () => eventsOf(rollout, 'activityScheduled').filter(isJudging).length === 2,
+          );
+          isHeld = true;
+          await stack.forward(MOMENT_MS);
+          if (end === 'aborted') requestUpdate(stack.world.server, rollout, 'abort', ANNE);
+          else stack.cancel(rollout);
+          isHeld = false;
+          for (const goOn of late.splice(0)) goOn();
+          const result = await endOfRollout(stack, rollout);
+          assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'not_started']);
+          assert.deepEqual(actionsOf(result), [end === 'aborted' ? 'abort by anne' : 'abort by Temporal']);
+          assert.deepEqual([result.outcome, result.error?.type], ['cancelled', 'Cancelled']);
+        },
+        {
+          gate: {
+            pass(it, goOn) {
+              if (isHeld && it.kind === 'task' && it.run.type === ROLLOUT_TYPE) late.push(goOn);
+              else goOn();
+            },
+          },
+        },
+      ),
+    );
+  }
 
   test(
     'that may not wait as long as the freeze lasts stops at once',
