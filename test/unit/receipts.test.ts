@@ -5,7 +5,7 @@ import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.
 import { type ApprovalRule, type Approved, type Yes, treeOf } from '../../src/features/approvals/shapes.ts';
 import type { Held } from '../../src/features/freezes/shapes.ts';
 import { backupServerId, lockIdOf, runWorkflowId } from '../../src/contract/ids.ts';
-import { emptyBackup, emptyDeployment, emptyResult } from '../../src/contract/results.ts';
+import { emptyBackup, emptyDeployment, emptyResult, NO_TRIGGER } from '../../src/contract/results.ts';
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { receiptOf, entriesOf } from '../../src/features/receipts/entries.ts';
@@ -30,6 +30,8 @@ interface Made {
   siteId: string;
   /** Who decided, as it is told of what held the run back. */
   heldBy: string;
+  /** Whether its request was in doubt. */
+  isInDoubt: boolean;
   /** The last step that it requested something for. */
   reached: 'nothing' | 'backup' | 'deployment';
 }
@@ -38,14 +40,29 @@ function made(more: Partial<Made> = {}): Receipt {
   const { by = ana, namespace = 'default', postedAt = ASKED_AT, siteId = '34', reached = 'deployment' } = more;
   const site = siteTarget(siteId);
   const held = more.heldBy === undefined ? [] : [{ ...HELD, by: more.heldBy }];
+  const isInDoubt = more.isInDoubt ?? false;
+  const trigger = { ...NO_TRIGGER, attempts: 1, ambiguous: isInDoubt };
   const result = emptyResult({
     held,
     ...{ workflowId, runId, service: SERVICE, outcome: 'completed', startedAt: ASKED_AT, endedAt: ASKED_AT },
-    backup: reached === 'backup' ? emptyBackup('12') : null,
-    deployments: [{ ...emptyDeployment(site), outcome: 'completed', evidence: 'transition', endedAt: ASKED_AT }],
+    backup: reached === 'backup' ? { ...emptyBackup('12'), trigger } : null,
+    deployments: [
+      {
+        ...emptyDeployment(site),
+        ...(reached === 'deployment' ? { trigger } : {}),
+        outcome: 'completed',
+        evidence: 'transition',
+        endedAt: ASKED_AT,
+      },
+    ],
   });
   const approved = more.approved ?? { plan, yeses: [signedYes(by, plan, 'ana')] };
-  const post = { at: postedAt, idempotencyKey: `${runId}:1`, answeredAt: ASKED_AT, result: 'accepted' };
+  const post = {
+    at: postedAt,
+    idempotencyKey: `${runId}:1`,
+    answeredAt: ASKED_AT,
+    result: isInDoubt ? 'the worker was lost' : 'accepted',
+  };
   const id = reached === 'backup' ? backupServerId('12') : lockIdOf(site);
   const operation = { id, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post] };
   const input = { serverId: '12', siteIds: ['34', '35'] };
@@ -276,6 +293,25 @@ describe('a receipt', () => {
   test('is not good with a backup that was requested before the approval', () => {
     const { problems } = verifyReceipt(made({ reached: 'backup', postedAt: before(1) }), SIGNERS);
     assert.deepEqual(problems, ['approval: a backup was requested before it was given, or when it was over']);
+  });
+
+  test('counts a request that was in doubt as one', () => {
+    const approved = oneOfTwo();
+    for (const reached of ['backup', 'deployment'] as const) {
+      const { problems } = verifyReceipt(made({ approved, reached, isInDoubt: true }), SIGNERS);
+      assert.deepEqual(problems, ['approval: it has 1 of 2 approvals (production)'], reached);
+    }
+    for (const [postedAt, problems] of [
+      [ASKED_AT, []],
+      [before(-12 * HOUR_MS), [`approval: ${AT_ANOTHER_TIME}`]],
+    ] as const)
+      assert.deepEqual(verifyReceipt(made({ postedAt, isInDoubt: true }), SIGNERS).problems, problems, postedAt);
+  });
+
+  test('is good if a signature counted for a rule that asks for no proof, too', () => {
+    const asked = approvalPlan({ rules: [approvalRule(), approvalRule({ name: 'extra', proof: 'none' })] });
+    const approved = { plan: asked, yeses: [signedYes(ana, asked, 'ana')] };
+    assert.deepEqual(verifyReceipt(made({ approved }), SIGNERS).problems, []);
   });
 
   test('of a run of a rollout is good with the approval of the rollout', () => {

@@ -2,6 +2,7 @@
 import {
   type ApprovalAnswer,
   type ApprovalPlan,
+  type ApprovalRule,
   type Approved,
   type AskedApproval,
   type Decided,
@@ -105,7 +106,7 @@ export function countYes(
     return rules.includes(name) && differentPeople([...given, another]).includes(another);
   });
   if (counts.length === 0) return `${proven} has approved already: another person has to, with another key`;
-  question.yeses.push(yes);
+  question.yeses.push({ ...yes, rules: counts.map(({ name }) => name) });
   question.proven.set(yes.by, proven);
   for (const asked of counts) asked.by.push(yes.by);
   return null;
@@ -121,14 +122,23 @@ export function differentPeople<T extends { by: string; proof: string }>(answers
   return counted;
 }
 
-/** When the first approval expires, in milliseconds since 1970. Infinite if nothing had to be approved. */
+/**
+ * When the first approval expires, in milliseconds since 1970. Infinite if nothing had to be approved. Workers judge each
+ * rule alone, before each request: an answer to one rule does not make the answers to another one last longer.
+ */
 export function goodUntilMs(approved: readonly Approved[]): number {
-  const ends = approved.map(({ plan: { rules }, yeses }) => {
-    const lastMs = Math.max(...yeses.map(({ at }) => Date.parse(at)));
-    return lastMs + Math.min(...rules.map(({ goodForMs }) => goodForMs));
-  });
+  const ends = approved.flatMap(({ plan: { rules }, yeses }) =>
+    rules.map((rule) => {
+      const counted = yeses.filter((yes) => yes.rules?.includes(rule.name) ?? mayCount(yes, rule));
+      return Math.max(...counted.map(({ at }) => Date.parse(at))) + rule.goodForMs;
+    }),
+  );
   return Math.min(Infinity, ...ends);
 }
+
+/** Whether an answer is of a kind that the rule takes, by someone whom it takes. A rule without a proof takes every kind. */
+export const mayCount = ({ by, proof }: Yes, rule: Pick<ApprovalRule, 'proof' | 'from'>): boolean =>
+  (rule.proof === 'none' || rule.proof === proof.kind) && (rule.from === null || rule.from.includes(by));
 
 export function expiry(approved: readonly Approved[], nowMs: number): string | null {
   const untilMs = goodUntilMs(approved);

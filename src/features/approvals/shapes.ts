@@ -123,6 +123,8 @@ export interface AskedApproval extends Pick<ApprovalRule, 'name' | 'need' | 'pro
 /** An approval that a worker has verified. */
 export interface Yes extends Omit<ApprovalAnswer, 'plan'> {
   at: string;
+  /** The rules that it counts for. Absent in receipts, and in histories of earlier versions. */
+  rules?: string[];
 }
 
 /** An approved plan. Each request for a deployment carries it. */

@@ -350,6 +350,9 @@ export function approvalHold(run: RunState): Hold {
       if (rules === null || isAsked || wasReset()) return null;
       isAsked = true;
       const unapproved = await run.during('approval', () => askPeople(rules));
+      const expired = expiry(approved, Date.now());
+      if (unapproved === null && expired !== null)
+        return conclude('not_started', 'ApprovalExpired', `nothing was started: ${expired}`);
       // The answer may take days, and a freeze may have begun.
       return unapproved ?? 'waited';
     },

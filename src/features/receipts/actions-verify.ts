@@ -16,10 +16,10 @@ import {
 } from '../approvals/shapes.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
-import type { RunInput } from '../../contract/run.ts';
+import type { BackupResult, DeploymentResult, RunInput } from '../../contract/run.ts';
 import { isSameTarget, type Target } from '../../contract/target.ts';
 import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from '../approvals/text.ts';
-import { differentPeople, goodUntilMs, plannedPartOf, plannedParts } from '../approvals/rules.ts';
+import { differentPeople, goodUntilMs, mayCount, plannedPartOf, plannedParts } from '../approvals/rules.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 
 const entry = z.object({
@@ -153,13 +153,13 @@ function requireOwn(approved: Approved, hash: string, receipt: Receipt): void {
   if (!isOf(approved, receipt)) throw new ApprovalError('it is one of another run');
 }
 
-/** An answer counts only for a rule of its own kind of proof. */
+/** As workers count: a rule without a proof takes an answer with one, too, as not proven. */
 function requireEnough({ plan: { rules }, yeses }: Approved, proofs: readonly CheckedProof[]): void {
-  for (const { name, need, from, proof } of rules) {
+  for (const rule of rules) {
+    const { name, need } = rule;
+    const keyOf = (index: number) => (rule.proof === 'none' ? null : proofs[index]!.key) ?? NOT_PROVEN;
     const counted = differentPeople(
-      yeses.flatMap(({ by, proof: { kind } }, index) =>
-        kind === proof && (from === null || from.includes(by)) ? [{ by, proof: proofs[index]!.key ?? NOT_PROVEN }] : [],
-      ),
+      yeses.flatMap((yes, index) => (mayCount(yes, rule) ? [{ by: yes.by, proof: keyOf(index) }] : [])),
     );
     if (counted.length < need) throw new ApprovalError(`it has ${counted.length} of ${need} approvals (${name})`);
   }
@@ -228,13 +228,20 @@ interface Requested {
   atMs: number;
 }
 
-/** Returns the requests that the service accepted. For a rollout, these are the runs that it started for the plan. */
+/**
+ * Returns the requests that the service accepted, or that may have had an effect. For a rollout, these are the runs that it
+ * started for the plan.
+ */
 function requestedIn({ entries }: Receipt, plan: ApprovalPlan): Requested[] {
   const { input } = entries[0]?.facts ?? {};
   const isRollout = isRecord(input) && Array.isArray(input['waves']);
   const planned = isRollout ? plannedParts(input as unknown as RolloutInput, plan.wave) : [];
   const servers = new Set(planned.map(({ serverId }) => String(serverId)));
-  return entries.flatMap((it) => (it.what === 'run' ? runIn(it, servers) : postIn(it)));
+  return entries.flatMap((it, index) => {
+    if (it.what === 'run') return runIn(it, servers);
+    if (it.what === 'post') return it.facts['result'] === 'accepted' ? [requestAt(it)] : [];
+    return inDoubt(it, entries.slice(0, index));
+  });
 }
 
 /** People are not asked about a server that an earlier attempt completed. */
@@ -243,10 +250,23 @@ function runIn({ facts: { serverId, startedAt } }: ReceiptEntry, servers: Readon
   return isStarted ? [{ kind: 'run', target: null, atMs: Date.parse(startedAt) }] : [];
 }
 
-function postIn({ what, at, facts: { target, result } }: ReceiptEntry): Requested[] {
-  if (what !== 'post' || result !== 'accepted') return [];
+/** The last request of an operation of which one was in doubt: that one may have started it, or is known to have. */
+function inDoubt({ what, facts, at }: ReceiptEntry, before: readonly ReceiptEntry[]): Requested[] {
+  if (what !== 'deployment' && what !== 'backup') return [];
+  const { trigger } = facts as Partial<DeploymentResult | BackupResult>;
+  if (trigger?.ambiguous !== true) return [];
+  const { target, serverId } = facts;
+  const isOwn = ({ facts: of }: ReceiptEntry) =>
+    isRecord(target) && isRecord(of['target'])
+      ? isSameTarget(of['target'] as unknown as Target, target as unknown as Target)
+      : of['serverId'] === serverId && of['target'] === target;
+  const last = before.findLast((it) => it.what === 'post' && isOwn(it));
+  return [requestAt({ at: last?.at ?? at, facts })];
+}
+
+function requestAt({ at, facts: { target } }: Pick<ReceiptEntry, 'at' | 'facts'>): Requested {
   const atMs = Date.parse(at ?? '');
   return isRecord(target)
-    ? [{ kind: 'deployment', target: target as unknown as Target, atMs }]
-    : [{ kind: 'backup', target: null, atMs }];
+    ? { kind: 'deployment', target: target as unknown as Target, atMs }
+    : { kind: 'backup', target: null, atMs };
 }

@@ -176,6 +176,23 @@ describe('a run that has to be approved', () => {
   );
 
   test(
+    'ends ApprovalExpired, before its backup, if one of its approvals is over when the last one is given',
+    inVirtualTime(
+      async (stack) => {
+        const asked = startAsking(stack, { approval: 'extra' });
+        const question = await isAsking(stack, asked.run);
+        assert.equal(await answer(stack, asked.run, 'approve', signedAnswer(ANA, question, 'ana')), null);
+        await stack.forward(2 * HOUR);
+        const free = { plan: question.hash, by: 'carl', why: null, proof: { kind: 'none' } };
+        assert.equal(await answer(stack, asked.run, 'approve', free), null);
+        const result = await stack.result(asked.run);
+        assert.deepEqual([...verdictOf(result), ...sent(stack, asked)], ['not_started', 'ApprovalExpired', 0, 0]);
+      },
+      asking({ goodFor: HOUR }, { extra: { proof: 'none', from: ['carl'], for: { sites: ['nowhere'] } } }),
+    ),
+  );
+
+  test(
     'ends TooLate if it could be deployed no more once it is approved',
     inVirtualTime(async (stack) => {
       const asked = startAsking(stack, { startDeploysWithinMs: HOUR });
