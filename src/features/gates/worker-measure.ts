@@ -285,7 +285,7 @@ export function substitute(query: string, words: Words): string {
       const word = wordIn(part);
       if (word === null) return part.text;
       if (word === 'seconds') return String(Math.max(1, Math.round(words.seconds)));
-      return words[word].map((text) => escapeForString(escapeForExpression(text))).join('|');
+      return words[word].map((text) => escapeForString(escapeForExpression(text), part.quote)).join('|');
     })
     .join('');
 }
@@ -321,5 +321,6 @@ function wordIn({ text, quote }: Part): Word | null {
 /** RE2's, as in `=~`. */
 const escapeForExpression = (text: string): string => text.replace(/[\\.+*?()|[\]{}^$]/g, String.raw`\$&`);
 
-const escapeForString = (text: string): string =>
-  text.replace(/[\\"']/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`);
+/** Prometheus refuses `\'` in double quotes, and `\"` in single ones. */
+const escapeForString = (text: string, quote: string | null): string =>
+  text.replace(/[\\"']/g, (it) => (it === '\\' || it === quote ? `\\${it}` : it)).replaceAll('\n', String.raw`\n`);
