@@ -2,7 +2,7 @@
 import colors from 'picocolors';
 import type { BackupResult, DeploymentResult, RunError, RunResult } from '../contract/run.ts';
 import type { RolloutResult } from '../features/rollouts/shapes.ts';
-import { BelayError } from '../contract/errors.ts';
+import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { glanceText } from '../contract/duration.ts';
 import { commitText } from '../features/reports/shapes.ts';
 import { tableLines, type Column } from './table.ts';
@@ -44,11 +44,11 @@ export function printResult(result: RunResult, json: boolean): void {
 }
 
 export function resultLines(result: RunResult): string[] {
-  const { outcome, error, backup, deployments, workflowId, links } = result;
+  const { outcome, backup, deployments, workflowId, links } = result;
   const took = durationOf(result.startedAt, result.endedAt);
   return [
     `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
-    ...(error === null || hasStoppedWaiting(result) ? [] : [`  ${plainText(error.message, 400)}`]),
+    ...errorLines(result),
     ...heldIn(result).map((it) => `  ${heldText(it)}`),
     ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
     ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it, result)}`),
@@ -56,6 +56,29 @@ export function resultLines(result: RunResult): string[] {
     ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
   ];
 }
+
+/** Why it ended as it did, and what to do, unless the message says so itself. */
+export function errorLines(result: Pick<RunResult, 'outcome' | 'error'>): string[] {
+  const { error } = result;
+  if (error === null || hasStoppedWaiting(result)) return [];
+  const next = REMEDIES[exitCodeOfResult(result)]?.(error);
+  const lines = [`  ${plainText(error.message, 400)}`];
+  return next === undefined || HAS_REMEDY.test(error.message) ? lines : [...lines, `  next: ${next}`];
+}
+
+/** For each exit code whose messages often state a fact only. The README says the same in its table. */
+const REMEDIES: Partial<Record<number, (error: RunError) => string>> = {
+  [EXIT.timedOut]: () =>
+    'check the service, where it may still finish, and allow more tries: `belay advice` suggests how many',
+  [EXIT.unknown]: () => 'check the service before you deploy again',
+  [EXIT.busy]: ({ type }) =>
+    type === 'Frozen'
+      ? 'start it again after the freeze: `belay freezes` shows when that ends'
+      : 'start it again later',
+};
+
+/** What to do stands at the end of a message, as in `…: start it again` or `…, or start again with …`. */
+const HAS_REMEDY = /(?:: |, or |, then )(?:check|give|map|name|release|set|start|use|wait)\b/;
 
 /** The reason takes what room is left. */
 export function lineInList(

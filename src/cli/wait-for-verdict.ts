@@ -70,16 +70,31 @@ function noteStarted<R>({ workflowId, attached, links }: Waited<R>, what: string
   printNote([`${what}: ${workflowId}${attached ? ', which was started before' : ''}`, ...link]);
 }
 
-/** Says on stderr that a key had been used, since the result of an earlier step or job looks like one of this command. */
-function noteIfJoined({ attached, endedAt }: Pick<RunResult, 'attached' | 'endedAt'>, startedMs: number): void {
-  if (!attached) return;
+/**
+ * Says that a key had been used, since the result of an earlier step or job looks like one of this command. Null if the
+ * command started something.
+ */
+export function joinedNote(
+  { attached, endedAt, outcome, workflowId }: Omit<AnyResult, 'error'>,
+  what: string,
+  startedMs: number,
+): string | null {
+  if (!attached) return null;
   const hadEnded = endedAt !== null && Date.parse(endedAt) < startedMs;
-  const verdict = endedAt === null ? 'it is still in flight' : 'this is its verdict';
-  printNote(
-    hadEnded
-      ? `This key's run ended at ${endedAt}: nothing was started; another key deploys again.`
-      : `This key's run had been started before: nothing was started; ${verdict}.`,
-  );
+  if (!hadEnded) {
+    const verdict = endedAt === null ? 'it is still in flight' : 'this is its verdict';
+    return `This key's ${what} had been started before: nothing was started; ${verdict}.`;
+  }
+  const ended = `This key's ${what} ended at ${endedAt}: nothing was started`;
+  if (outcome === 'completed') return `${ended}; another key starts a new ${what}.`;
+  if (what === 'run') return `${ended}; --again or another key starts a new run.`;
+  const retry = `\`belay rollout retry ${shellWord(workflowId ?? '')}\``;
+  return `${ended}; ${retry} starts what is not completed again, and another key a new ${what}.`;
+}
+
+function noteIfJoined(...of: Parameters<typeof joinedNote>): void {
+  const note = joinedNote(...of);
+  if (note !== null) printNote(note);
 }
 
 type AnyResult = Pick<RunResult, 'workflowId' | 'outcome' | 'error' | 'attached' | 'endedAt'>;
@@ -103,7 +118,7 @@ export async function startAndPrint<R extends AnyResult, S extends Waited<R> & {
     if (options.detach !== true) return await waitAndPrint(started, viewOf(started), options, { stopping, startedMs });
     const result = { ...(await started.status()).result, attached: started.attached };
     print(result, options.json === true);
-    noteIfJoined(result, startedMs);
+    noteIfJoined(result, viewOf(started).what, startedMs);
     return EXIT.completed;
   } finally {
     stopping.end();
@@ -131,7 +146,7 @@ export async function waitAndPrint<R extends AnyResult>(
     const result = { ...end.result, attached };
     if (isUnreached(error) && options.json !== true) printNote(`belay: ${error.message}`);
     else shown.print(result, options.json === true);
-    if (startedMs !== null) noteIfJoined(result, startedMs);
+    if (startedMs !== null) noteIfJoined(result, shown.what, startedMs);
     await writeSummary(options.summary, () => shown.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOfResult(result);
     const name = nameOf(last);

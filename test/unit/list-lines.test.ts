@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters as plain } from 'node:util';
+import { joinedNote } from '../../src/cli/wait-for-verdict.ts';
 import { hasStoppedWaiting, resultLines, runTable } from '../../src/cli/run-text.ts';
-import { rolloutListLine } from '../../src/features/rollouts/actions-show.ts';
+import { rolloutLines, rolloutListLine } from '../../src/features/rollouts/actions-show.ts';
+import type { ErrorType, Outcome } from '../../src/contract/names.ts';
+import type { TargetResult } from '../../src/features/rollouts/shapes.ts';
 import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 
@@ -67,4 +70,74 @@ test('a wait that ended early is no failure of the run, and its hint is left to 
   const result = emptyResult({ error, phase: 'deploy', workflowId: 'deploy:34:k' });
   assert.ok(hasStoppedWaiting(result));
   assert.deepEqual(resultLines(result), ['stopped waiting, in progress: deploy', '  run: deploy:34:k']);
+});
+
+test('a result whose message states only a fact says what to do, by its exit code', () => {
+  const nextOf = (outcome: Outcome, type: ErrorType, message: string) =>
+    resultLines(emptyResult({ outcome, error: { type, message } })).find((line) => line.startsWith('  next: '));
+  for (const [outcome, type, message, expected] of [
+    ['timed_out', 'DeploymentTimedOut', 'the deployment of site 34 had not finished after 6 tries', /allow more tries/],
+    ['unknown', 'Terminated', 'deploy:34:k was terminated', /check the service before you deploy again/],
+    [
+      'not_started',
+      'Frozen',
+      'site 34 was not deployed: frozen by "x" until 2027',
+      /after the freeze: `belay freezes`/,
+    ],
+    ['not_started', 'TooLate', 'site 34 was not deployed: it is too late', /start it again later/],
+  ] as const)
+    assert.match(nextOf(outcome, type, message) ?? '', expected);
+  for (const [outcome, type, message] of [
+    ['failed', 'DeploymentFailed', 'the deployment of site 34 failed'],
+    ['unknown', 'OutcomeUnknown', 'restored since: check at the service whether it was done, then start a new run'],
+    ['not_started', 'Frozen', 'frozen by "x" until 2027, or start again with --override-freeze x'],
+    ['not_started', 'ApprovalExpired', 'it was not approved in time, 0 of 1 (production): start it again'],
+  ] as const)
+    assert.equal(nextOf(outcome, type, message), undefined);
+});
+
+test('a stopped rollout gives its reason once, and not again for each server that it did not start', () => {
+  const gate = { type: 'GateFailed', message: 'stopped: gate errors after wave canary failed' } as const;
+  const own = { type: 'DeploymentFailed', message: 'the deployment of site a1 failed' } as const;
+  const target = (serverId: string, it: Partial<TargetResult>): TargetResult => ({
+    ...{ serverId, wave: 'canary', outcome: null, workflowId: null, backup: null, deployments: [], error: null },
+    ...{ heldByEvent: null, startedAt: null, endedAt: null, ...it },
+  });
+  const targets = [
+    target('1', { outcome: 'failed', error: own, startedAt }),
+    target('2', { outcome: 'not_started', error: gate }),
+    target('3', { outcome: 'not_started', error: { type: 'Busy', message: 'server 3 is held' } }),
+  ];
+  const lines = rolloutLines({ ...emptyRollout(), outcome: 'failed', error: gate, targets }).map(plain);
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('  server ')),
+    [
+      '  server 1 (canary): failed: the deployment of site a1 failed',
+      '  server 2 (canary): not_started',
+      '  server 3 (canary): not_started: server 3 is held',
+    ],
+  );
+});
+
+test('a rollout that no worker has taken up shows no counts', () => {
+  const lines = rolloutLines(emptyRollout({ workflowId: 'rollout:steady:k' }));
+  assert.deepEqual(lines, ['in progress', '  rollout: rollout:steady:k']);
+});
+
+test('a key that was used says what had been started, and how to start it again', () => {
+  const ended = { attached: true, endedAt: startedAt, workflowId: 'rollout:steady:k' };
+  const note = (outcome: Outcome, what: string) => joinedNote({ ...ended, outcome }, what, Date.parse(startedAt) + 1);
+  const prefix = (what: string) => `This key's ${what} ended at ${startedAt}: nothing was started;`;
+  assert.equal(note('completed', 'run'), `${prefix('run')} another key starts a new run.`);
+  assert.equal(note('failed', 'run'), `${prefix('run')} --again or another key starts a new run.`);
+  assert.equal(
+    note('failed', 'rollout'),
+    `${prefix('rollout')} \`belay rollout retry rollout:steady:k\` starts what is not completed again, and another key a new rollout.`,
+  );
+  const inFlight = { ...ended, endedAt: null, outcome: null };
+  assert.match(
+    joinedNote(inFlight, 'rollout', 0) ?? '',
+    /^This key's rollout had been started before: .* in flight\.$/,
+  );
+  assert.equal(joinedNote({ ...inFlight, attached: false }, 'rollout', 0), null);
 });

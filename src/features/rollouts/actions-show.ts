@@ -7,9 +7,9 @@ import { EXIT, exitCodeOfResult, BelayError } from '../../contract/errors.ts';
 import {
   CANCELLATION_REQUESTED,
   durationOf,
+  errorLines,
   errorOf,
   colorize,
-  hasStoppedWaiting,
   lineInList,
   stateOfResult,
 } from '../../cli/run-text.ts';
@@ -177,21 +177,32 @@ function printRolloutEnd(result: RolloutResult, json: boolean): void {
   print(rolloutLines(result, unfinished));
 }
 
-function rolloutLines(result: RolloutResult, targets = result.targets): string[] {
-  const { outcome, error, workflowId, links, decisions, servers, deployments } = result;
+export function rolloutLines(result: RolloutResult, targets = result.targets): string[] {
+  const { outcome, error, workflowId, links, decisions } = result;
   const took = durationOf(result.startedAt, result.endedAt);
   return [
     `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
-    ...(error === null || hasStoppedWaiting(result) ? [] : [`  ${plainText(error.message, 400)}`]),
-    `  servers: ${countsText(servers, result.phase)}`,
-    `  deployments: ${countsText(deployments, result.phase)}`,
+    ...errorLines(result),
+    // Until a worker has taken the rollout up, its servers are not known.
+    ...(result.targets.length === 0 ? [] : countLines(result)),
     ...heldIn(result).map((it) => `  ${heldText(it)}`),
     ...decisions.map(({ at, action, by, reason }) => `  ${at} ${action} by ${plainText(by)}: ${plainText(reason)}`),
-    ...targets.map((target) => `  ${targetLine(target, result.phase)}`),
+    ...targets.map(
+      (target) => `  ${targetLine(isSaid(target, error) ? { ...target, error: null } : target, result.phase)}`,
+    ),
     ...(workflowId === null ? [] : [`  rollout: ${workflowId}`]),
     ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
   ];
 }
+
+const countLines = ({ servers, deployments, phase }: RolloutResult): string[] => [
+  `  servers: ${countsText(servers, phase)}`,
+  `  deployments: ${countsText(deployments, phase)}`,
+];
+
+/** A stopped rollout gives its own reason, and the same one for each server that it did not start. */
+const isSaid = ({ startedAt, error }: TargetResult, said: RolloutResult['error']): boolean =>
+  startedAt === null && error !== null && said?.message.startsWith(error.message) === true;
 
 /** `server 12 (canary): failed, 2 completed, 1 failed: site 34 …` */
 function targetLine(target: TargetResult, phase: RolloutPhase | null = null): string {

@@ -54,7 +54,7 @@ describe('belay run', { concurrency: 3 }, () => {
     const second = await run(args, on.env);
     assert.deepEqual([second.code, second.json().attached, second.json().endedAt], [0, true, endedAt]);
     assert.ok(
-      second.stderr.includes(`This key's run ended at ${endedAt}: nothing was started; another key deploys again`),
+      second.stderr.includes(`This key's run ended at ${endedAt}: nothing was started; another key starts a new run`),
     );
   });
 
