@@ -55,7 +55,7 @@ async function runStack(
 ): Promise<void> {
   // Imported only here, because it loads the worker, which most commands do not need.
   const { startStack } = await import('../dev/stack.ts');
-  const policy = await policyOfFile(parts.configuration ?? {}, { log: createLogger('info') });
+  const policy = await policyOfFile(parts.configuration ?? {}, { log: createLogger('info', process.stderr.isTTY) });
   const portOf = async (option: string, asked: number | undefined, likely: number) =>
     asked === undefined ? { likely } : choosePort(option, asked);
   const webhookPort = await portOf('--webhook-port', options.webhookPort, WEBHOOK_PORT);
@@ -89,7 +89,13 @@ async function startOwnBoard({ temporal, service }: Stack, port: BoardServerOpti
   const { connectionOptions, uiUrl } = temporal;
   const address = connectionOptions.address ?? '';
   const own = isEmbedded ? { address, ...(uiUrl === null ? {} : { uiUrl }) } : {};
-  return startBoard({ host: '127.0.0.1', port, service, temporal: own, log: createLogger('warn') });
+  return startBoard({
+    host: '127.0.0.1',
+    port,
+    service,
+    temporal: own,
+    log: createLogger('warn', process.stderr.isTTY),
+  });
 }
 
 /** Only the sandbox's own token is recorded: `service` of another stack is a real one. */

@@ -60,7 +60,7 @@ export interface Stack {
 
 /** Call this once per process, because the SDK installs its runtime only once. */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const log = createLogger('warn');
+  const log = createLogger('warn', process.stderr.isTTY);
   installRuntime(log);
   const encryption = readEncryption((message) => log.warn(message));
   const stops: (() => Promise<void>)[] = [];
