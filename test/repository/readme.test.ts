@@ -1,6 +1,10 @@
 /** What the README says about the command line. `npm run test:package` runs its commands. */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXIT } from '../../src/contract/errors.ts';
@@ -21,4 +25,12 @@ test('every option and file that the README names exists', async () => {
   for (const [, target = ''] of README.matchAll(/\]\(([^):]+)\)/g)) {
     assert.ok(existsSync(fileURLToPath(new URL(target, ROOT))), target);
   }
+});
+
+test('`npm run demo` without a build names the command that makes one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'belay-no-build-'));
+  await copyFile(new URL('package.json', ROOT), join(folder, 'package.json'));
+  const { status, stderr } = spawnSync('npm', ['run', '--silent', 'demo'], { cwd: folder, encoding: 'utf8' });
+  assert.deepEqual([status, stderr], [2, 'npm run demo needs the build in dist: run npm ci first\n']);
+  await rm(folder, { recursive: true });
 });
