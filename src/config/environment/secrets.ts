@@ -15,13 +15,13 @@ export type SecretRef = { env: string } | { file: string };
 export function secretSource(key: string, place: SecretRef): () => Promise<string> {
   if ('env' in place) {
     const secret = nonEmpty(process.env[place.env]);
-    if (secret === null) throw new ConfigError(`${key}: the variable ${place.env} is not set`);
+    if (secret === null) throw new ConfigError(`${key}: the variable ${place.env} is not set: set it for this program`);
     return () => Promise.resolve(secret);
   }
   return async () => {
     const text = await readSecretFile(key, place.file);
     if (text !== '') return text;
-    throw new ConfigError(`${key}: the file ${place.file} is empty`);
+    throw new ConfigError(`${key}: the file ${place.file} is empty: write the secret into it`);
   };
 }
 

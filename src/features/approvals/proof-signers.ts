@@ -130,9 +130,14 @@ export function proveBySsh(signers: readonly Signer[], signed: SignedBy, atMs: n
   const key = verifySshSignature(signature, text, namespace);
   const name = fingerprint(key);
   const ofKey = signers.filter((it) => it.key.equals(key));
-  if (ofKey.length === 0) throw new ApprovalError(`the key ${name} is not in the file of signers`);
+  if (ofKey.length === 0)
+    throw new ApprovalError(`the key ${name} is not in the file of signers: sign with one that is, or add it there`);
   const named = ofKey.filter(({ principals }) => principals.includes(principal));
-  if (named.length === 0) throw new ApprovalError(`the key ${name} is not one of ${principal}`);
+  if (named.length === 0)
+    throw new ApprovalError(
+      `the key ${name} is not one of ${principal}: sign with a key that the file of signers has for ${principal}, ` +
+        `or give with --by whom it names for this key`,
+    );
   const forUse = named.filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace));
   if (forUse.length === 0) throw new ApprovalError(`the key ${name} is not for ${namespace}`);
   if (forUse.some(({ validFromMs, validToMs }) => validFromMs <= atMs && atMs < validToMs)) return name;

@@ -196,9 +196,12 @@ export function pauseOrResume(
   return act(scheduleId, options, `${action}d`, (belay) => belay.schedules[action](scheduleId, reason));
 }
 
+/** Temporal does not say what a trigger starts. */
+const TRIGGERED = '; `belay schedule list` shows its run';
+
 export async function triggerSchedule(scheduleId: string, options: OneScheduleOptions): Promise<void> {
   await reportEndpoints(undefined);
-  await act(scheduleId, options, 'triggered', (belay) => belay.schedules.trigger(scheduleId));
+  await act(scheduleId, options, 'triggered', (belay) => belay.schedules.trigger(scheduleId), TRIGGERED);
 }
 
 export function deleteSchedule(scheduleId: string, options: OneScheduleOptions): Promise<void> {
@@ -210,9 +213,10 @@ async function act(
   { json: asJson }: OneScheduleOptions,
   done: string,
   does: (belay: Belay) => Promise<void>,
+  hint = '',
 ): Promise<void> {
   await withBelay(does);
-  printAnswer(asJson, { scheduleId, done }, `${scheduleId} ${done}`);
+  printAnswer(asJson, { scheduleId, done }, `${scheduleId} ${done}${hint}`);
 }
 
 /* Which of the next firings of a schedule would fall into a freeze of belay.yaml. Pure. */

@@ -124,7 +124,7 @@ async function stateOfSchedule(
   };
 }
 
-async function firingOf(
+export async function firingOf(
   { client }: Session,
   firedAt: string,
   { workflowId, firstExecutionRunId }: { workflowId: string; firstExecutionRunId: string },

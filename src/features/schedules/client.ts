@@ -11,6 +11,7 @@ import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { TIMING } from '../../contract/timing.ts';
 import {
   type ScheduleState,
+  firingOf,
   listSchedules,
   describeSchedule,
   scheduleError,
@@ -63,19 +64,18 @@ export function createSchedules(session: Session): Schedules {
     async trigger(id) {
       await ask(`trigger ${id}`, async () => {
         const { policies, info, raw } = await describeSchedule(handle(id));
-        const isRunning = info.runningActions.length > 0;
+        const running = info.runningActions.at(-1);
+        const isRunning = running !== undefined;
+        const inTheWay = isRunning ? await runningText(session, running.workflow) : '';
         if (policies.overlap === 'SKIP' && isRunning) {
           throw new BelayError(
             'Busy',
-            `${id} was not triggered: its last run is still in progress, and overlap is skip`,
+            `${id} was not triggered: ${inTheWay}, and overlap is skip: trigger it again once that has ended`,
           );
         }
         // At most one firing waits.
         if (policies.overlap === 'BUFFER_ONE' && isRunning && Number(raw.info?.bufferSize ?? 0) > 0) {
-          throw new BelayError(
-            'Busy',
-            `${id} was not triggered: its last run is still in progress, and another is already waiting`,
-          );
+          throw new BelayError('Busy', `${id} was not triggered: ${inTheWay}, and another is already waiting`);
         }
         // Without the policy, Temporal would start the firing in parallel with one in progress.
         await handle(id).trigger(policies.overlap);
@@ -98,6 +98,12 @@ function withService(definition: ScheduleDefinition, served: ServedService | nul
   const { input } = definition;
   const start = { ...input.start, input: { service: served.service, ...input.start.input } } as ScheduledInput['start'];
   return { ...definition, input: { ...input, start } };
+}
+
+/** `backup:12:k is still in progress`. Its run may not have started yet. */
+async function runningText(session: Session, firing: Parameters<typeof firingOf>[2]): Promise<string> {
+  const { workflowId } = await firingOf(session, '', firing);
+  return `its last run${workflowId === null ? '' : `, ${workflowId},`} is still in progress`;
 }
 
 function requireReason(reason: string): string {

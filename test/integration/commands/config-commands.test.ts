@@ -63,6 +63,11 @@ describe('belay init and belay config check', () => {
     assert.equal(given.stderr, `::error file=${path}::${message}\nbelay: ${message}\n`);
     const configured = await runInProcess(['config', 'check'], { BELAY_CONFIG: path });
     assert.equal(configured.stderr, `belay: ${problem}: set BELAY_CONFIG to the path of belay.yaml\n`);
+    const unnamed = await runInProcess(['config', 'check'], { BELAY_CONFIG: '' });
+    assert.match(
+      unnamed.stderr,
+      /^belay: belay.yaml cannot be read \(ENOENT\): `npx belay-deploy init` begins one, or set/,
+    );
   });
 
   test('a mistake in a file cannot write a command of GitHub of its own', async () => {

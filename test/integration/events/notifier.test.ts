@@ -111,7 +111,7 @@ describe('a notifier', { concurrency: 8 }, () => {
   test('a missing or non-https address is rejected with one message that hides it', async () => {
     const places = [
       ['targets', { file: '/none' }, '/none cannot be read (ENOENT)'],
-      ['heartbeats', { env: 'OPS_URL' }, 'the variable OPS_URL is not set'],
+      ['heartbeats', { env: 'OPS_URL' }, 'the variable OPS_URL is not set: set it'],
       ['targets', await secretFile(`http://chat.example/${CANARY}`), 'the address must begin with https://'],
       ['heartbeats', await secretFile(CANARY), 'the address is not a URL'],
     ] as const;

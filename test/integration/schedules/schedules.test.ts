@@ -121,7 +121,12 @@ describe('schedules', { concurrency: 8 }, () => {
     test(`a schedule fired ${by} during its last run starts one more after it with overlap queue`, async () => {
       const { id, handle, serverId } = await firedTwice('queue');
       await sleep(1_000);
-      await assert.rejects(world.belay.schedules.trigger(id), { type: 'Busy', message: /another is already waiting/ });
+      await assert.rejects(world.belay.schedules.trigger(id), {
+        type: 'Busy',
+        message: new RegExp(
+          `its last run, backup:${serverId}:[^ ]+, is still in progress, and another is already waiting`,
+        ),
+      });
       assert.equal((await handle.describe()).info.numActionsTaken, 1, 'the second run did not wait');
       assert.equal(backupsOf(serverId), 1);
       world.sandbox.finish({ server: serverId }, 'completed');

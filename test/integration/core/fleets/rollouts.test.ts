@@ -148,7 +148,10 @@ describe('schedules', { concurrency: 2 }, () => {
     await apply(world, file());
     await world.belay.schedules.trigger(id);
     await eventually('a backup', () => backups(serverId) === 1);
-    await assert.rejects(world.belay.schedules.trigger(id), { type: 'Busy' });
+    await assert.rejects(world.belay.schedules.trigger(id), {
+      type: 'Busy',
+      message: /its last run.* is still in progress/,
+    });
     world.sandbox.finish({ server: serverId }, 'completed');
     assert.equal((await settled(world, handle, 1)).length, 1);
     assert.equal(backups(serverId), 1);
