@@ -1,6 +1,7 @@
 /** Runs the checks of `belay doctor`. */
 import type { ConnectionLike } from '@temporalio/client';
 import { isMissingNamespace, CHECK_NAMESPACE } from '../client/transport/grpc-errors.ts';
+import { BelayError } from '../contract/errors.ts';
 import { messageOf } from '../contract/safe-text.ts';
 
 export interface NamespaceConnection {
@@ -60,7 +61,10 @@ async function runOnce(run: Check['run'], fix: boolean): Promise<Finding> {
 /** For a check that is only advice: it is left out if Temporal cannot be asked. @throws what all checks have in common */
 export function leftOut(error: Error): string {
   if (isMissingNamespace(error)) throw error;
-  return error.message;
+  // The check of Temporal gives the reason and the remedy.
+  return error instanceof BelayError && error.type === 'TemporalUnreachable'
+    ? 'Temporal does not answer'
+    : error.message;
 }
 
 const MOST_NAMED = 5;

@@ -56,7 +56,7 @@ const fleetsCheck = (lookBack: () => Promise<OperationAdvice[]>): Check => ({
   run: async (): Promise<Finding> => {
     const configuration = await readConfiguration();
     if (!hasScopes(configuration)) return { state: 'skipped', message: 'no freeze and no window is for a fleet' };
-    const found = await lookBack().catch((error: Error) => error.message);
+    const found = await lookBack().catch(leftOut);
     if (typeof found === 'string') return { state: 'skipped', message: found };
     const { placeOf } = buildInventory(configuration.fleets);
     const targets = found.flatMap(({ target }) => target ?? []);

@@ -42,7 +42,7 @@ export const starterCheck = (): Check => ({
   name: 'configuration',
   run: async () => {
     const { service } = await configuredService();
-    const message = `that of a starter, for ${service ?? 'the service of the workers'}; --for worker checks a worker`;
+    const message = `enough to start runs for ${service ?? 'the service of the workers'}; add --for worker to check a worker`;
     return { state: 'ok', message };
   },
 });
