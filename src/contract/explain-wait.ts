@@ -9,6 +9,9 @@ import { counted } from './results.ts';
 import { targetLabel } from './target.ts';
 import { plainText } from './safe-text.ts';
 
+/** The author of a stop or pause because of failures. For a held server, the author is the event. */
+export const TOO_MANY = 'maxFailures';
+
 export const MORE_THAN_WORKERS_CARRY = 'more runs begin than the workers can carry at once';
 
 /** How to show times, and text from outside. */
@@ -105,7 +108,8 @@ export function rolloutSentence(
   command?: Style['command'],
 ): string {
   if (waiting.kind === 'decision') {
-    return `paused by ${quote(waiting.by)} because ${quote(waiting.reason)}: resume or abort it`;
+    const who = waiting.by === TOO_MANY ? '' : ` by ${quote(waiting.by)}`;
+    return `paused${who} because ${quote(waiting.reason)}: resume or abort it`;
   }
   if (waiting.kind !== 'servers') return rolloutSentenceOf(waiting, quote, command);
   const { running, pending, maxAtOnce, stopped } = waiting;
@@ -113,7 +117,7 @@ export function rolloutSentence(
   const more = running.length > 3 ? ` and ${running.length - 3} more` : '';
   if (stopped !== undefined) {
     const { by, reason } = stopped;
-    const cause = `stopped by ${quote(by)} because ${quote(reason)}`;
+    const cause = `stopped${by === TOO_MANY ? '' : ` by ${quote(by)}`} because ${quote(reason)}`;
     return `${cause}: ${running.length} still running (${some}${more}), no more servers start`;
   }
   return `${running.length} of at most ${counted(maxAtOnce, 'server')} running (${some}${more}), ${pending} pending`;

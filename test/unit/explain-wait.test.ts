@@ -38,3 +38,14 @@ test('what a newer worker waits for is named, though this version does not know 
     'waiting for "quota", which this version of Belay does not know',
   );
 });
+
+test('a rollout that its own limit paused names no author, and one that a person paused does', () => {
+  const paused = {
+    kind: 'decision',
+    by: 'maxFailures',
+    reason: 'too many servers are not completed',
+  } as RolloutWaiting;
+  const rest = 'because "too many servers are not completed": resume or abort it';
+  assert.equal(rolloutSentence(paused), `paused ${rest}`);
+  assert.equal(rolloutSentence({ ...paused, by: 'anne' } as RolloutWaiting), `paused by "anne" ${rest}`);
+});

@@ -44,7 +44,9 @@ export const configurationSchema = z
       .optional(),
     formerly: z
       .array(service)
-      .describe('Base URLs that the same service had before it moved. What was recorded for them goes on.')
+      .describe(
+        'Base URLs that the same service had before it moved. Runs and schedules that were recorded for them continue.',
+      )
       .optional(),
     api: z
       .strictObject({

@@ -140,7 +140,7 @@ function takenText(
 ): string {
   const shown = plainText(workflowId);
   if (decision === 'reject') return `${shown} was rejected by ${plainText(by)}`;
-  const next = left === null ? 'it goes on' : `it ${stillNeededText(left.asked)}`;
+  const next = left === null ? 'it continues' : `it ${stillNeededText(left.asked)}`;
   return `${shown} was approved by ${plainText(by)}; ${next}: \`belay status ${shellWord(workflowId)}\``;
 }
 

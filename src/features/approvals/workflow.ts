@@ -274,7 +274,7 @@ export async function notifyOfApproval(
 function sentenceOf(about: ApprovalNotice['about'], waiting: ShownQuestion): string {
   if (about !== 'approved') return `${waiting.workflowId} ${approvalSentence(waiting)}`;
   const by = [...new Set(waiting.asked.flatMap((it) => it.by))].join(', ');
-  return `${waiting.workflowId} was approved by ${by} and goes on`;
+  return `${waiting.workflowId} was approved by ${by} and continues`;
 }
 
 /** @param of the facts that differ between runs and rollouts */

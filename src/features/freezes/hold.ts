@@ -210,7 +210,9 @@ async function lookUntilFree(thaws: Thaws, wait: Looking, first: FrozenBy[]): Pr
       by = await lookUnlessOver(wait);
     }
     if (by !== null && !wait.isOver()) {
-      await condition(wait.isOver, spreadOf(workflowInfo().workflowId), { summary: 'so that not all go on at once' });
+      await condition(wait.isOver, spreadOf(workflowInfo().workflowId), {
+        summary: 'so that not all continue at once',
+      });
       by = await lookUnlessOver(wait);
     }
     if (by === null || wait.isOver()) return { kind: 'over' };

@@ -70,7 +70,7 @@ function approvalHeldText(
 ): string {
   const who = by === null ? '' : ` by ${quote(by)}`;
   const proven = proof === undefined ? '' : ` (${quote(proof)})`;
-  const state = end === null ? 'is waited for' : (APPROVAL_ENDS[end] ?? ENDS[end]);
+  const state = end === null ? 'not given yet' : (APPROVAL_ENDS[end] ?? ENDS[end]);
   return `approval ${quote(name)}: ${state}${who}${proven}, ${quote(why)}`;
 }
 

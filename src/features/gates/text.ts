@@ -19,7 +19,7 @@ export const gateProgress = (plan: GatePlan, { tries, goodInARow, last }: Measur
   nextAt,
 });
 
-/** Gives the verdict, the last measurements, the counts and the hash of the rule. */
+/** Gives the verdict, the last measurements and the counts. */
 export function gateReason(
   { wave, plan, state }: { wave: string; plan: GatePlan; state: Measured },
   verdict: string,
@@ -29,7 +29,7 @@ export function gateReason(
   const values = last.map(({ value, state: kind }) => value ?? kind).join(', ');
   return (
     `gate ${plan.name} after wave ${wave} ${verdict}: ${shown?.text ?? 'not measured'}; last ${values || 'none'}; ` +
-    `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${tries} of ${counted(plan.tries, 'try', 'tries')}; rule ${plan.ruleHash}`
+    `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${tries} of ${counted(plan.tries, 'try', 'tries')}`
   );
 }
 

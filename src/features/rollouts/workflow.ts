@@ -10,6 +10,7 @@ import {
   ParentClosePolicy,
   startChild,
 } from '@temporalio/workflow';
+import { TOO_MANY } from '../../contract/explain-wait.ts';
 import type { RunError, RunPlan, RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from './shapes.ts';
 import { isPending, worstFirst, emptyResult } from '../../contract/results.ts';
@@ -129,9 +130,6 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
   }
   return concludeRollout(rollout, null);
 }
-
-/** The author of a stop or pause because of failures. For a held server, the author is the event. */
-const TOO_MANY = 'maxFailures';
 
 /** Stops the rollout, or pauses it for a decision if `onFailures` is `pause` and servers are pending. */
 function halt(rollout: RolloutState, by: string, reason: string): void {
