@@ -2,7 +2,6 @@
 import {
   type ApprovalAnswer,
   type ApprovalPlan,
-  type ApprovalRule,
   type Approved,
   type AskedApproval,
   type Decided,
@@ -92,12 +91,13 @@ function isProof(proof: unknown): boolean {
 
 /**
  * @param rules the rules that the answer counts for
+ * @param isRuleByRule whether to keep in the answer what it counts for, which histories of earlier versions have not
  * @returns why it counts for nothing, or null
  */
 export function countYes(
   question: OpenQuestion,
   yes: Yes,
-  { rules, proven }: { rules: string[]; proven: string },
+  { rules, proven, isRuleByRule }: { rules: string[]; proven: string; isRuleByRule: boolean },
 ): string | null {
   const before = [...question.proven].map(([by, proof]) => ({ by, proof }));
   const counts = question.asked.filter(({ name, by, proof }) => {
@@ -106,7 +106,7 @@ export function countYes(
     return rules.includes(name) && differentPeople([...given, another]).includes(another);
   });
   if (counts.length === 0) return `${proven} has approved already: another person has to, with another key`;
-  question.yeses.push({ ...yes, rules: counts.map(({ name }) => name) });
+  question.yeses.push(isRuleByRule ? { ...yes, rules: counts.map(({ name }) => name) } : yes);
   question.proven.set(yes.by, proven);
   for (const asked of counts) asked.by.push(yes.by);
   return null;
@@ -129,16 +129,12 @@ export function differentPeople<T extends { by: string; proof: string }>(answers
 export function goodUntilMs(approved: readonly Approved[]): number {
   const ends = approved.flatMap(({ plan: { rules }, yeses }) =>
     rules.map((rule) => {
-      const counted = yeses.filter((yes) => yes.rules?.includes(rule.name) ?? mayCount(yes, rule));
+      const counted = yeses.filter((yes) => yes.rules?.includes(rule.name) ?? true);
       return Math.max(...counted.map(({ at }) => Date.parse(at))) + rule.goodForMs;
     }),
   );
   return Math.min(Infinity, ...ends);
 }
-
-/** Whether an answer is of a kind that the rule takes, by someone whom it takes. A rule without a proof takes every kind. */
-export const mayCount = ({ by, proof }: Yes, rule: Pick<ApprovalRule, 'proof' | 'from'>): boolean =>
-  (rule.proof === 'none' || rule.proof === proof.kind) && (rule.from === null || rule.from.includes(by));
 
 export function expiry(approved: readonly Approved[], nowMs: number): string | null {
   const untilMs = goodUntilMs(approved);

@@ -123,7 +123,7 @@ export interface AskedApproval extends Pick<ApprovalRule, 'name' | 'need' | 'pro
 /** An approval that a worker has verified. */
 export interface Yes extends Omit<ApprovalAnswer, 'plan'> {
   at: string;
-  /** The rules that it counts for. Absent in receipts, and in histories of earlier versions. */
+  /** The rules that it counts for. If absent, it counts for each of them. */
   rules?: string[];
 }
 

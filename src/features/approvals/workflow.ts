@@ -1,5 +1,5 @@
 /** Asks people to approve a plan. An open question is a condition and a timer: it holds no lock, backup or worker. */
-import { condition, workflowInfo, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
+import { condition, patched, workflowInfo, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import {
   type ApprovalPlan,
@@ -223,7 +223,8 @@ async function decide(
   const at = new Date().toISOString();
   if (decision === 'reject') question.rejected = { by, why: why ?? '', proven };
   else {
-    const problem = countYes(question, { by, why, at, proof }, checked);
+    const isRuleByRule = plan.rules.length > 1 && patched('approval-rules');
+    const problem = countYes(question, { by, why, at, proof }, { ...checked, isRuleByRule });
     if (problem !== null) throw refusal(problem);
   }
   approvals.onAnswer();
@@ -351,7 +352,7 @@ export function approvalHold(run: RunState): Hold {
       isAsked = true;
       const unapproved = await run.during('approval', () => askPeople(rules));
       const expired = expiry(approved, Date.now());
-      if (unapproved === null && expired !== null)
+      if (unapproved === null && expired !== null && patched('approval-expired'))
         return conclude('not_started', 'ApprovalExpired', `nothing was started: ${expired}`);
       // The answer may take days, and a freeze may have begun.
       return unapproved ?? 'waited';

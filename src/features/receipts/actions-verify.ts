@@ -7,6 +7,7 @@ import { entryHash } from './entries.ts';
 import { ApprovalError, fingerprint, verifySshSignature } from '../approvals/proof-ssh.ts';
 import {
   type ApprovalPlan,
+  type ApprovalRule,
   type Approved,
   type Decided,
   type Yes,
@@ -19,7 +20,7 @@ import type { RolloutInput } from '../rollouts/shapes.ts';
 import type { BackupResult, DeploymentResult, RunInput } from '../../contract/run.ts';
 import { isSameTarget, type Target } from '../../contract/target.ts';
 import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from '../approvals/text.ts';
-import { differentPeople, goodUntilMs, mayCount, plannedPartOf, plannedParts } from '../approvals/rules.ts';
+import { differentPeople, goodUntilMs, plannedPartOf, plannedParts } from '../approvals/rules.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 
 const entry = z.object({
@@ -187,10 +188,18 @@ function covers({ part }: Approved, target: Target, { entries }: Receipt): boole
 }
 
 /** How long an approval is good limits only the begin of deployments. */
-function isGoodAt(approved: Approved, { kind, atMs }: Requested): boolean {
-  const lastMs = Math.max(...approved.yeses.map(({ at }) => Date.parse(at)));
-  return lastMs <= atMs && (kind !== 'deployment' || atMs < goodUntilMs([approved]));
+function isGoodAt({ plan, yeses }: Approved, { kind, atMs }: Requested): boolean {
+  const lastMs = Math.max(...yeses.map(({ at }) => Date.parse(at)));
+  const counted = yeses.map((yes) => {
+    const rules = plan.rules.filter((rule) => mayCount(yes, rule));
+    return { ...yes, rules: rules.map(({ name }) => name) };
+  });
+  return lastMs <= atMs && (kind !== 'deployment' || atMs < goodUntilMs([{ plan, yeses: counted }]));
 }
+
+/** Whether an answer is of a kind that the rule takes, by someone whom it takes. A rule without a proof takes every kind. */
+const mayCount = ({ by, proof }: Yes, rule: ApprovalRule): boolean =>
+  (rule.proof === 'none' || rule.proof === proof.kind) && (rule.from === null || rule.from.includes(by));
 
 interface CheckedProof {
   /** The fingerprint of the key. Null without a key. */
