@@ -79,9 +79,10 @@ function closedRun(
   result: Partial<RunResult>,
   read: () => Promise<RunResult> = () => Promise.resolve(emptyResult(result)),
 ) {
+  const nowMs = Date.now();
   const info = {
     ...{ workflowId: 'deploy:36', runId: 'r1', type: 'deployOnly', status: { name: 'FAILED' }, memo: { input } },
-    ...{ startTime: new Date(Date.now() - 120_000), closeTime: new Date(Date.now() - 60_000) },
+    ...{ startTime: new Date(nowMs - 120_000), closeTime: new Date(nowMs - 60_000) },
     typedSearchAttributes: new TypedSearchAttributes([
       { key: ATTRIBUTE_KEYS.outcome, value: result.outcome ?? 'failed' },
     ]),
