@@ -41,7 +41,7 @@ const MAY = {
     dynamic: ['starter', 'program'],
   },
 };
-/** The sides of a feature, and what each may import beside the other features' shapes. */
+/** The sides of a feature, and what each may import beside the shapes of other features and the words for them (`text.ts`). */
 const OUTSIDE = {
   config: ['config'],
   worker: ['worker', 'proof'],
@@ -104,7 +104,7 @@ const rowOf = (from, { value = [], type = [], dynamic = [] }) => ({
 const inFile = (path) => ({ file: { path: `**/src/${path}` } });
 /** Which sides of a feature a folder may meet, where a list or an exception lets it. */
 const MEETS = {
-  contract: ['flow'],
+  contract: ['shapes'],
   request: ['flow'],
   rules: ['flow'],
   workflows: ['flow'],
@@ -119,7 +119,7 @@ const MEETS = {
 const policies = [
   ...Object.entries(MAY).map(([name, row]) => rowOf(inFolder(name), { ...row, value: [name, ...(row.value ?? [])] })),
   ...Object.entries(SIDES).map(([name, row]) => rowOf(side(name), row)),
-  // Of its own feature, and the shapes of every other.
+  // Of its own feature, and the shapes and words of every other.
   ...Object.entries(SIDES).map(([name, { own }]) => ({
     from: side(name),
     allow: { to: [side('shapes'), ...own.map((it) => side(it, '{{ from.element.captured.feature }}'))] },
@@ -190,7 +190,7 @@ export const layers = {
     'boundaries/files': [
       { category: 'program', pattern: 'src/{cli,worker,webhooks,sandbox,codec-server,board}.ts', exclusive: true },
       { category: 'starter', pattern: 'src/starter.ts', exclusive: true },
-      { category: 'shapes', pattern: 'src/features/*/shapes.ts', exclusive: true },
+      { category: 'shapes', pattern: 'src/features/*/{shapes,text}.ts', exclusive: true },
       { category: 'cli', pattern: 'src/features/{board,doctor,overview}/!(client)*.ts', exclusive: true },
       ...Object.entries(OUTSIDE).map(([category, names]) => ({
         category,

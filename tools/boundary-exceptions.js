@@ -8,21 +8,18 @@ export const CORE_KNOWS = {
   'webhooks/*.ts': ['events'],
 };
 
-/** Features, and those of which they import more than shapes.ts. */
+/** Features, and those of which they import more than shapes.ts and text.ts. */
 export const FEATURES_KNOW = {
-  advice: ['freezes'],
   approvals: ['notifications'],
-  board: ['advice', 'freezes', 'overview', 'receipts', 'schedules'],
+  board: ['freezes', 'overview', 'receipts', 'schedules'],
   doctor: ['notifications', 'schedules'],
   events: ['notifications'],
-  freezes: ['advice'],
   gates: ['rollouts'],
-  notifications: ['freezes', 'reports'],
+  notifications: ['reports'],
   overview: ['rollouts'],
-  pages: ['freezes', 'site-checks'],
   receipts: ['approvals', 'rollouts'],
-  reports: ['notifications', 'site-checks'],
-  rollouts: ['advice', 'approvals', 'freezes', 'gates', 'notifications'],
-  schedules: ['freezes', 'rollouts'],
+  reports: ['notifications'],
+  rollouts: ['approvals', 'freezes', 'gates', 'notifications'],
+  schedules: ['rollouts'],
   'site-checks': ['freezes'],
 };

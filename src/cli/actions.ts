@@ -33,7 +33,7 @@ import type { Belay, Run, RunResult, RunStatus } from '../starter.ts';
 import { beginsText } from '../features/freezes/text.ts';
 import { inFlight, waitingSentence } from '../contract/explain-wait.ts';
 import { adviceOnRun, adviceOnStatus, etaOf, followEta } from '../features/advice/actions-eta.ts';
-import { freezeAhead } from '../features/freezes/actions-ahead.ts';
+import { freezeAhead } from '../features/advice/actions-ahead.ts';
 import { followLive, liveLine } from './follow.ts';
 import { adviceNotes, etaDocument, type Eta } from '../features/advice/actions.ts';
 import { showRollout, viewOfRollout } from '../features/rollouts/actions-show.ts';

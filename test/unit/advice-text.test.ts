@@ -8,7 +8,8 @@ import { adviceLines, etaText, type Eta } from '../../src/features/advice/action
 import { runMarkdown } from '../../src/cli/markdown-summary.ts';
 import { etaOf } from '../../src/features/advice/actions-eta.ts';
 import { liveLine } from '../../src/cli/follow.ts';
-import { adviceOf, type OperationAdvice, type Observation } from '../../src/features/advice/rules.ts';
+import { adviceOf, type OperationAdvice } from '../../src/features/advice/rules.ts';
+import type { Observation } from '../../src/rules/usual.ts';
 import type { RunStatus } from '../../src/starter.ts';
 
 const SECOND = 1_000;

@@ -4,16 +4,8 @@ import fc from 'fast-check';
 import { emptyBackup, emptyDeployment } from '../../src/contract/results.ts';
 import type { DeploymentResult } from '../../src/contract/run.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import {
-  adviceOf,
-  slowdownOf,
-  tooFewTries,
-  usualOf,
-  type Budget,
-  timeToVerdict,
-  quantile,
-  type Observation,
-} from '../../src/features/advice/rules.ts';
+import { adviceOf, slowdownOf, tooFewTries, type Budget, timeToVerdict } from '../../src/features/advice/rules.ts';
+import { quantile, usualOf, type Observation } from '../../src/rules/usual.ts';
 
 const SECOND = 1_000;
 const BUDGET: Budget = { intervalMs: 10 * SECOND, tries: 30 };

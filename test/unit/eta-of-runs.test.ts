@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { etaOfRuns, leftOfRolloutMs } from '../../src/features/advice/rules.ts';
+import { etaOfRuns } from '../../src/features/advice/rules.ts';
+import { leftOfRolloutMs } from '../../src/features/rollouts/actions-show.ts';
 import { targetResult } from '../support/target-result.ts';
 
 const past = (usuallyMs: number | null, p95Ms: number | null = null) => ({ usuallyMs, p95Ms });

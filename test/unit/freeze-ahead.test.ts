@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, test } from 'node:test';
-import { freezeAhead } from '../../src/features/freezes/actions-ahead.ts';
+import { freezeAhead } from '../../src/features/advice/actions-ahead.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 

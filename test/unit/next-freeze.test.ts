@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Configuration } from '../../src/config/load.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { firstFreezeAhead } from '../../src/features/freezes/actions-ahead.ts';
+import { firstFreezeAhead } from '../../src/features/advice/actions-ahead.ts';
 import { policyOf } from '../../src/config/policy.ts';
 
 const HOUR_MS = 3_600_000;

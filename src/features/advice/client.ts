@@ -17,8 +17,8 @@ import {
   LEAST_FOR_ADVICE,
   type Budget,
   timeToVerdict,
-  type Observation,
 } from './rules.ts';
+import type { Observation } from '../../rules/usual.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
 import { firstListed, ofTypes, onQueue, quoted } from '../../client/list-filter.ts';

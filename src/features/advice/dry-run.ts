@@ -1,6 +1,6 @@
 /** Estimates from the past how long the request would take, and whether a freeze begins meanwhile. */
 import { beginsText } from '../freezes/text.ts';
-import { firstFreezeAhead } from '../freezes/actions-ahead.ts';
+import { firstFreezeAhead } from './actions-ahead.ts';
 import { operationsOf, type PlannedOperation } from '../../contract/target.ts';
 import { type OperationAdvice, etaOfRuns } from './rules.ts';
 import { nameOfAdvice, usualText } from './actions.ts';

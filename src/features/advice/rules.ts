@@ -3,8 +3,7 @@ import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { Target } from '../../contract/target.ts';
 import { secondsText } from '../../contract/duration.ts';
 import { LIMITS } from '../../request/limits.ts';
-import type { TargetResult } from '../rollouts/shapes.ts';
-import { isPending, isRunning } from '../../contract/results.ts';
+import { ended, quantile, usualOf, type Observation, type Usual } from '../../rules/usual.ts';
 
 /** A server, for its backups, or a target, for its deployments. */
 export type AdviceSubject = { serverId: string } | { target: Target };
@@ -84,13 +83,6 @@ export interface Budget {
   tries: number;
 }
 
-interface Usual {
-  usuallyMs: number;
-  /** Null if more than a twentieth timed out, so that it is not known. */
-  p95Ms: number | null;
-  n: number;
-}
-
 interface TooFewTries {
   budget: Budget;
   /** Null if too many timed out to know it. */
@@ -107,15 +99,7 @@ export interface Slowdown {
   isMs: number;
 }
 
-const LEAST_FOR_USUAL = 5;
 export const LEAST_FOR_ADVICE = 10;
-
-/** @returns null if too few are known, or if most of them timed out */
-export function usualOf(past: readonly Observation[]): Usual | null {
-  if (past.length < LEAST_FOR_USUAL) return null;
-  const usuallyMs = quantile(past, 0.5);
-  return usuallyMs === null ? null : { usuallyMs, p95Ms: quantile(past, 0.95), n: past.length };
-}
 
 /** The part of the budget that a 95th percentile may take up. */
 const AMPLE = 0.8;
@@ -150,36 +134,6 @@ export function slowdownOf(past: readonly Observation[]): Slowdown | null {
   if (half < LEAST_FOR_ADVICE) return null;
   const [isMs, wasMs] = [quantile(past.slice(0, half), 0.5), quantile(past.slice(half, 2 * half), 0.5)];
   return isMs !== null && wasMs !== null && isMs > SPARE * wasMs ? { wasMs, isMs } : null;
-}
-
-/* Estimates quantiles of durations, some of which are known only to be longer than a limit. Pure. */
-
-export interface Observation {
-  ms: number;
-  /** False if the operation took longer than `ms`: by how much is not known. */
-  ended: boolean;
-}
-
-/** Absorbs the rounding errors of products of quotients. */
-const ROUNDING = 1e-9;
-
-/**
- * Estimates by Kaplan and Meier the least duration by which at least this part has ended. If every observation ended,
- * this is the value at the nearest rank.
- *
- * @param part more than 0, at most 1
- * @returns null if a smaller part was seen to end
- */
-export function quantile(observations: readonly Observation[], part: number): number | null {
-  // At equal durations, an end sorts before a limit: the operation that reached the limit was still in progress.
-  const sorted = observations.toSorted((a, b) => a.ms - b.ms || Number(b.ended) - Number(a.ended));
-  let inProgress = 1;
-  for (const [index, { ms, ended }] of sorted.entries()) {
-    if (!ended) continue;
-    inProgress *= 1 - 1 / (sorted.length - index);
-    if (inProgress <= 1 - part + ROUNDING) return ms;
-  }
-  return null;
 }
 
 type OperationResult = BackupResult | DeploymentResult;
@@ -222,23 +176,6 @@ export function etaOfRuns(runs: readonly PastOfRun[], maxAtOnce: number): Eta | 
   if (runs.length === 1) return { usuallyMs: known[0]!, p95Ms: sumOf(first.map((it) => it?.p95Ms ?? null)) };
   return { usuallyMs: Math.ceil(runs.length / maxAtOnce) * (quantile(known.map(ended), 0.5) ?? 0), p95Ms: null };
 }
-
-/**
- * Estimates the rest of a rollout from its servers that have ended.
- *
- * @returns null if fewer than five have ended, or if none is left
- */
-export function leftOfRolloutMs(targets: readonly TargetResult[]): number | null {
-  const took = targets.flatMap(({ outcome, startedAt, endedAt }) =>
-    outcome === null || startedAt === null || endedAt === null ? [] : Date.parse(endedAt) - Date.parse(startedAt),
-  );
-  const usual = usualOf(took.map(ended));
-  const running = targets.filter(isRunning).length;
-  const toCome = targets.filter((it) => isPending(it) && it.heldByEvent === null).length + running;
-  return usual === null || toCome === 0 ? null : Math.ceil(toCome / Math.max(1, running)) * usual.usuallyMs;
-}
-
-const ended = (ms: number): Observation => ({ ms, ended: true });
 
 function sumOf(values: readonly (number | null)[]): number | null {
   return values.reduce<number | null>((sum, it) => (sum === null || it === null ? null : sum + it), 0);

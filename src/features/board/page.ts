@@ -5,7 +5,7 @@ import { glanceText } from '../../contract/duration.ts';
 import { plainText, replaceUnprintable } from '../../contract/safe-text.ts';
 import { counted, countsText } from '../../contract/results.ts';
 import { entryText } from '../freezes/actions.ts';
-import { quantile } from '../advice/rules.ts';
+import { ended, LEAST_FOR_USUAL, quantile } from '../../rules/usual.ts';
 import { MOST_SHOWN, type BoardSubject, type PastVerdict } from './past.ts';
 import { subjectText, type Attention, type BoardStatus, type BoardTarget } from './status.ts';
 
@@ -333,8 +333,6 @@ function strip(past: readonly PastVerdict[]): Html {
   </ol>`;
 }
 
-const LEAST_FOR_USUAL = 5;
-
 /** Of completed runs: the others end when they end. */
 function usualText(past: readonly PastVerdict[]): string {
   const completed = past.flatMap(({ outcome, durationMs }) =>
@@ -342,7 +340,7 @@ function usualText(past: readonly PastVerdict[]): string {
   );
   if (completed.length < LEAST_FOR_USUAL)
     return `not known: ${counted(completed.length, 'completed run')} of at least ${LEAST_FOR_USUAL}`;
-  const observed = completed.map((ms) => ({ ms, ended: true }));
+  const observed = completed.map(ended);
   const [half, most] = [quantile(observed, 0.5), quantile(observed, 0.9)];
   return `${took(half)}; nine of ten take at most ${took(most)} (${counted(completed.length, 'completed run')})`;
 }

@@ -16,9 +16,9 @@ import {
 import { rolloutMarkdown, writeSummary } from '../../cli/markdown-summary.ts';
 import type { View } from '../../cli/wait-for-verdict.ts';
 import { print, printTo } from '../../process/print.ts';
-import { isRunning, countsText, emptyRollout, pendingText } from '../../contract/results.ts';
+import { isPending, isRunning, countsText, emptyRollout, pendingText } from '../../contract/results.ts';
 import { glanceText } from '../../contract/duration.ts';
-import { leftOfRolloutMs } from '../advice/rules.ts';
+import { ended, usualOf } from '../../rules/usual.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
 import { createNews, follow, contactText, isStarting, liveLine } from '../../cli/follow.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -223,4 +223,19 @@ export function rolloutListLine(result: RolloutResult, columns: number | null): 
   const state = outcome ?? error?.type ?? phase ?? 'in progress';
   const which = attempt === 1 ? workflowId : `${workflowId}, attempt ${attempt}`;
   return lineInList(result, { state, about: `${which}  ${countsText(servers, phase)}`, columns });
+}
+
+/**
+ * Estimates the rest of a rollout from its servers that have ended.
+ *
+ * @returns null if fewer than five have ended, or if none is left
+ */
+export function leftOfRolloutMs(targets: readonly TargetResult[]): number | null {
+  const took = targets.flatMap(({ outcome, startedAt, endedAt }) =>
+    outcome === null || startedAt === null || endedAt === null ? [] : Date.parse(endedAt) - Date.parse(startedAt),
+  );
+  const usual = usualOf(took.map(ended));
+  const running = targets.filter(isRunning).length;
+  const toCome = targets.filter((it) => isPending(it) && it.heldByEvent === null).length + running;
+  return usual === null || toCome === 0 ? null : Math.ceil(toCome / Math.max(1, running)) * usual.usuallyMs;
 }

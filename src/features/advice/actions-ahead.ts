@@ -4,8 +4,8 @@ import type { RunResult } from '../../contract/run.ts';
 import { partInFlight } from '../../contract/explain-wait.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
 import type { PlannedOperation } from '../../contract/target.ts';
-import type { Eta } from '../advice/actions.ts';
-import type { FrozenBy } from './shapes.ts';
+import type { Eta } from './actions.ts';
+import type { FrozenBy } from '../freezes/shapes.ts';
 
 /**
  * Reads the belay.yaml of this machine, as `--dry-run` does. A mistake in the file must not break a status.
