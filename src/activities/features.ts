@@ -11,7 +11,7 @@ import { createFreezeActivities, freezePermit, freezesFact, type Judge } from '.
 import { createGates, gatesFact } from '../features/gates/worker.ts';
 import type { Permit } from './post-checks.ts';
 import type { Served } from './failures.ts';
-import { reportsFact } from '../features/reports/worker.ts';
+import { reportsFact } from '../features/notifications/worker-reports.ts';
 import { checksFact, createSiteChecks } from '../features/site-checks/worker.ts';
 
 /** Their names and payloads are stored in histories. */

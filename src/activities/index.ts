@@ -11,7 +11,7 @@ import { createReads, singleReads } from './read-status.ts';
 import { createTriggers } from './post-trigger.ts';
 import type { ActivityDeps, Deliveries } from './deps.ts';
 import type { NotifyInput } from '../features/notifications/shapes.ts';
-import type { ReportAnswer, ReportMessage } from '../features/reports/shapes.ts';
+import type { ReportAnswer, ReportMessage } from '../features/notifications/shapes.ts';
 import { TIMING } from '../contract/timing.ts';
 
 export function createActivities(given: ActivityDeps) {

@@ -31,5 +31,5 @@ interface DoctorLines {
 export const DOCTOR: readonly DoctorLines[] = [
   { on: 'worker', lines: async () => [(await import('../features/site-checks/doctor.ts')).sitesCheck()] },
   { on: 'any', lines: async () => (await import('../features/advice/doctor.ts')).pastChecks() },
-  { on: 'any', lines: async () => [(await import('../features/reports/doctor.ts')).reportsCheck()] },
+  { on: 'any', lines: async () => [(await import('../features/notifications/doctor.ts')).reportsCheck()] },
 ];

@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { isSameTarget, type Target } from '../contract/target.ts';
-import { COMMIT } from '../features/reports/shapes.ts';
+import { COMMIT } from '../contract/commit.ts';
 import { DURATION_REMEDY, durationText, HOUR_MS, parseDuration } from '../contract/duration.ts';
 import type { Limits } from '../request/limits.ts';
 import { validateId } from '../request/validate-id.ts';

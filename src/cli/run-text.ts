@@ -4,7 +4,7 @@ import type { BackupResult, DeploymentResult, RunError, RunResult } from '../con
 import type { RolloutResult } from '../features/rollouts/shapes.ts';
 import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { glanceText } from '../contract/duration.ts';
-import { commitText } from '../features/reports/shapes.ts';
+import { commitText } from '../contract/commit.ts';
 import { tableLines, type Column } from './table.ts';
 import { printJson } from '../process/json-document.ts';
 import { print } from '../process/print.ts';

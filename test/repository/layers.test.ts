@@ -42,7 +42,7 @@ const FORBIDDEN: [file: string, code: string][] = [
   ['features/freezes/shapes.ts', "import { heldPart } from './rules.ts';"],
   ['features/freezes/worker.ts', "import { createFreezes } from './client.ts';"],
   ['features/freezes/rules.ts', "import { verdictOf } from '../gates/rules.ts';"],
-  ['features/freezes/config.ts', "import { createReporter } from '../reports/worker.ts';"],
+  ['features/freezes/config.ts', "import { createNotifier } from '../notifications/worker.ts';"],
   ['rules/poll-schedule.ts', "import { condition } from '@temporalio/workflow';"],
   ['rules/poll-schedule.ts', "import { nextStep } from '../features/rollouts/rules.ts';"],
   ['contract/run.ts', "import { z } from 'zod';"],

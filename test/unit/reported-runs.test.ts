@@ -1,7 +1,7 @@
 /** What `belay doctor` finds about runs that repositories should get. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reportsFinding } from '../../src/features/reports/doctor.ts';
+import { reportsFinding } from '../../src/features/notifications/doctor.ts';
 
 const FULL = 'ab'.repeat(20);
 const runs = (...commits: (string | null)[]) =>

@@ -5,7 +5,7 @@ import { lockIdOf } from '../../src/contract/ids.ts';
 import type { ErrorType, Outcome, Phase } from '../../src/contract/names.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { statesOf } from '../../src/features/reports/rules.ts';
+import { statesOf } from '../../src/features/notifications/rules.ts';
 
 const SITE = siteTarget('34');
 const OTHER = siteTarget('35');

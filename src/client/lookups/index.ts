@@ -4,7 +4,7 @@ import type { Encryption } from '../../encryption/encryption.ts';
 import type { ActivityInProgress, BackupQuery } from '../../contract/activities.ts';
 import type { RecordInput, ServersQuery, SharedBackupQuery } from '../../features/events/shapes.ts';
 import type { Execution } from '../../contract/operation.ts';
-import type { RunRef } from '../../features/reports/shapes.ts';
+import type { RunRef } from '../../features/notifications/shapes.ts';
 import type { NewerRun } from '../../features/superseding/shapes.ts';
 import { ASKS_AGAIN } from '../ask-again.ts';
 import { queryOperation, awaitedForMs, hasColleagues, startedBy } from './runs.ts';
@@ -15,7 +15,7 @@ import {
   newestCompletedBackup,
   storeBackupRecord,
 } from './backups.ts';
-import { endOfRun } from '../../features/reports/client.ts';
+import { endOfRun } from '../../features/notifications/client.ts';
 import { findFreezes } from '../../features/freezes/client.ts';
 import { createHoldServer, createWakeWaiters } from '../../features/events/client-signals.ts';
 import { lockHolderOf } from './locks.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { RunOptions } from '../../features/rollouts/shapes.ts';
 import { setValueAt, splitPath, type RunOptionPath, RUN_OPTIONS, type OptionType } from '../../request/run-options.ts';
-import { COMMIT } from '../../features/reports/shapes.ts';
+import { COMMIT } from '../../contract/commit.ts';
 import { duration, id, oneOrMore, wholeNumber } from './schema-values.ts';
 
 interface OptionInFile {

@@ -1,6 +1,6 @@
 /** Renders the pages of the board as HTML tables that need no script. Pure. */
 import type { Outcome } from '../../contract/names.ts';
-import { commitText } from '../reports/shapes.ts';
+import { commitText } from '../../contract/commit.ts';
 import { glanceText } from '../../contract/duration.ts';
 import { plainText, replaceUnprintable } from '../../contract/safe-text.ts';
 import { counted, countsText } from '../../contract/results.ts';

@@ -1,5 +1,10 @@
-/** Notifications. Running histories store these shapes: add, never rename or remove. */
+/**
+ * Notifications, and what Belay reports to other places while a run is in flight. Running histories store these shapes:
+ * add, never rename or remove.
+ */
+import type { FactName } from '../../contract/facts.ts';
 import type { RunResult } from '../../contract/run.ts';
+import type { Target } from '../../contract/target.ts';
 import type { RolloutResult } from '../rollouts/shapes.ts';
 import type { ServiceEvent } from '../events/shapes.ts';
 
@@ -61,3 +66,83 @@ export interface ApprovalNotice {
   text: string;
   links: { ui: string | null };
 }
+
+/* Reports. */
+
+/**
+ * `waiting`: the run has not begun, or waits for people or a freeze. `unclear`: its outcome is not known, or it took
+ * too long. `cancelled`: a person or a rule kept it from continuing. `refused`: it was not started for any other
+ * reason.
+ */
+export type ReportedState = 'waiting' | 'begun' | 'completed' | 'failed' | 'unclear' | 'cancelled' | 'refused';
+
+export interface StateReport {
+  state: ReportedState;
+  /** One line for people. */
+  text: string;
+}
+
+/** The state of a run at one moment. Signals may arrive in any order, so the latest state counts. */
+export interface ReportedRun {
+  atMs: number;
+  /** Orders states of the same moment. */
+  seq: number;
+  isEnd: boolean;
+  run: StateReport;
+  /** The states of its targets, by lock id. A target without an entry has the state of the run. */
+  parts: Record<string, StateReport>;
+}
+
+/** A place of `notify.reports`, and the target that is reported there. */
+export interface ReportPlace {
+  report: string;
+  target: Target;
+}
+
+export interface ReportInput {
+  workflowId: string;
+  /** Run id of the run's first execution, which a reset keeps. */
+  firstRunId: string;
+  /** A heartbeat that is also told the start. Null if there is none. */
+  heartbeat: string | null;
+  places: ReportPlace[];
+  /** The full commit. Null without places. */
+  commit: string | null;
+  state: ReportedRun;
+}
+
+export type ReportTo =
+  { kind: 'heartbeat'; name: string } | { kind: 'report'; name: string; target: Target; commit: string };
+
+export interface ReportMessage {
+  workflowId: string;
+  firstRunId: string;
+  to: ReportTo;
+  reported: StateReport;
+  /** The note that this receiver's last answer carried. */
+  note?: ReportNote;
+}
+
+/**
+ * What a receiver needs to recognize what it made before a lost answer: the newest deployment before this run, or this
+ * run's own.
+ */
+export type ReportNote = { after: number } | { id: number };
+
+/** A refusal is a value and no failure, because the next state may be accepted. */
+export type ReportAnswer =
+  | { kind: 'taken'; note?: ReportNote }
+  /** Another worker may have the receiver in its belay.yaml. */
+  | { kind: 'unknown' }
+  | { kind: 'refused'; message: string }
+  | { kind: 'later'; message: string; afterMs: number | null; note?: ReportNote };
+
+export interface RunRef {
+  workflowId: string;
+  firstRunId: string;
+}
+
+export type RunEnd = Pick<ReportedRun, 'run' | 'parts'>;
+
+/** Workers answer this only to runs that report their targets somewhere. */
+export const REPORTS_FACT: FactName<ReportPlace[]> = { name: 'reports' };

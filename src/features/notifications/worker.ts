@@ -6,11 +6,11 @@ import type { RunResult } from '../../contract/run.ts';
 import type { RolloutResult } from '../rollouts/shapes.ts';
 import type { ApprovalNotice, Notification, NotifyInput } from './shapes.ts';
 import { emptyResult } from '../../contract/results.ts';
-import type { RunRef } from '../reports/shapes.ts';
+import type { RunRef } from './shapes.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { addressAt, type Address, send, checkChannelKind } from './worker-post.ts';
 import { channelRequest, type ChannelKind } from './worker-channels.ts';
-import { createReporter, type Reporter, type ReportLinks } from '../reports/worker.ts';
+import { createReporter, type Reporter, type ReportLinks } from './worker-reports.ts';
 
 export interface Notifier {
   /** Contains only names. Null if no channel, heartbeat or report is configured. */

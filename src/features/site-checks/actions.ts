@@ -8,7 +8,7 @@ import { BelayError, EXIT } from '../../contract/errors.ts';
 import type { SiteRead } from './shapes.ts';
 import { siteTarget } from '../../contract/target.ts';
 import { plainRead } from './text.ts';
-import { commitText } from '../reports/shapes.ts';
+import { commitText } from '../../contract/commit.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { policyOf } from '../../config/policy.ts';
 import { kindOf, type ReadKind } from './rules.ts';

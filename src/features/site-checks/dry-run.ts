@@ -1,6 +1,6 @@
 /** Shows how the sites would be checked. Workers read their own belay.yaml; this command reads that of its machine. */
 import { isApp, targetText } from '../../contract/target.ts';
-import { commitText } from '../reports/shapes.ts';
+import { commitText } from '../../contract/commit.ts';
 import type { Part } from '../../cli/planned.ts';
 
 /** Only the workers' file may have a report. */

@@ -3,7 +3,7 @@
  * A site that is as unreachable as before is unknown. Pure.
  */
 import type { CheckAim, SiteRead } from './shapes.ts';
-import { commitText } from '../reports/shapes.ts';
+import { commitText } from '../../contract/commit.ts';
 
 /**
  * `old`: the expectations hold, but the commit is still the old one. `other`: the commit is neither the old nor the

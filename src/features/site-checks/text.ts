@@ -2,7 +2,7 @@
 import type { DeploymentResult, RunResult } from '../../contract/run.ts';
 import type { SiteRead } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { commitText } from '../reports/shapes.ts';
+import { commitText } from '../../contract/commit.ts';
 import { counted } from '../../contract/results.ts';
 import type { Style } from '../../contract/explain-wait.ts';
 import type { WaitingForCheck } from '../../contract/waiting.ts';

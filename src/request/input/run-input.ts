@@ -9,7 +9,7 @@ import { TIMING } from '../../contract/timing.ts';
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { siteTarget, TARGET_KINDS, type Target, targetText } from '../../contract/target.ts';
-import { COMMIT } from '../../features/reports/shapes.ts';
+import { COMMIT } from '../../contract/commit.ts';
 import {
   MAX_APPROVED,
   MAX_ID_LENGTH,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { before, beforeEach, describe, test } from 'node:test';
 import { createNotifier } from '../../../src/features/notifications/worker.ts';
-import type { ReportedState, ReportNote } from '../../../src/features/reports/shapes.ts';
+import type { ReportedState, ReportNote } from '../../../src/features/notifications/shapes.ts';
 import { siteTarget } from '../../../src/contract/target.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
 import { secretFile } from '../../support/receiver.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { beforeEach, before, describe, test } from 'node:test';
 import { createNotifier } from '../../../src/features/notifications/worker.ts';
 import type { Configuration } from '../../../src/config/file/file-schema.ts';
-import type { ReportedState, ReportMessage } from '../../../src/features/reports/shapes.ts';
+import type { ReportedState, ReportMessage } from '../../../src/features/notifications/shapes.ts';
 import { siteTarget } from '../../../src/contract/target.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
 import { secretFile } from '../../support/receiver.ts';

@@ -1,7 +1,7 @@
 /** The channels and heartbeats of the workers, without HTTP: what they receive, and what they do first instead. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { NotifySettings } from '../../../src/contract/activities.ts';
-import type { ReportAnswer, ReportMessage } from '../../../src/features/reports/shapes.ts';
+import type { ReportAnswer, ReportMessage } from '../../../src/features/notifications/shapes.ts';
 import type { NotifyInput } from '../../../src/features/notifications/shapes.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
 import type { Process } from './process.ts';

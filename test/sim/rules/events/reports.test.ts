@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reportId } from '../../../../src/contract/ids.ts';
-import type { ReportMessage } from '../../../../src/features/reports/shapes.ts';
+import type { ReportMessage } from '../../../../src/features/notifications/shapes.ts';
 import type { RunInput } from '../../../../src/contract/run.ts';
 import { SIGNALS } from '../../../../src/contract/names.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';

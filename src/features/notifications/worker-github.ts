@@ -1,7 +1,7 @@
 /** Reports the state of a run's target to GitHub, as a status of the commit or as a deployment. */
 import { definedFields, isRecord, parsedJson } from '../../contract/plain-object.ts';
 import type { ReportedState } from './shapes.ts';
-import { NotTaken, send } from '../notifications/worker-post.ts';
+import { NotTaken, send } from './worker-post.ts';
 
 export interface RepositoryReport {
   /** The base address of the API. The token goes nowhere else. */

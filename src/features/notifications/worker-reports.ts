@@ -7,7 +7,6 @@ import {
   type ReportTo,
   type RunRef,
   type ReportedState,
-  FULL_COMMIT,
   REPORTS_FACT,
   type ReportPlace,
 } from './shapes.ts';
@@ -19,15 +18,8 @@ import {
   type PlannedDeployment,
   type PlannedOperation,
 } from '../../contract/target.ts';
-import {
-  addressAt,
-  checkedAddress,
-  type Address,
-  NotTaken,
-  send,
-  checkApi,
-  checkTokenKind,
-} from '../notifications/worker-post.ts';
+import { addressAt, checkedAddress, type Address, NotTaken, send, checkApi, checkTokenKind } from './worker-post.ts';
+import { FULL_COMMIT } from '../../contract/commit.ts';
 import { reportDeployment, reportStatus, type RepositoryReport } from './worker-github.ts';
 import { reportGitlabDeployment, reportToGitlab } from './worker-gitlab.ts';
 import type { WorkflowRequest } from '../../contract/activities.ts';

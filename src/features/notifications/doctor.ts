@@ -7,7 +7,7 @@ import { openSession } from '../../client/session.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { RunResult } from '../../contract/run.ts';
-import { commitText, FULL_COMMIT } from './shapes.ts';
+import { commitText, FULL_COMMIT } from '../../contract/commit.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { leftOut, type Check, type Finding } from '../../cli/doctor-check.ts';
 

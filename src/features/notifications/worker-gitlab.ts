@@ -1,7 +1,7 @@
 /** Reports the state of a run's target to GitLab, as a status of the commit. */
 import type { ReportedState, ReportNote } from './shapes.ts';
 import type { RepositoryReport } from './worker-github.ts';
-import { NotTaken, send } from '../notifications/worker-post.ts';
+import { NotTaken, send } from './worker-post.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 
 /** GitLab uses the same words for commits and deployments. */
