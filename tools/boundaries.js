@@ -69,6 +69,8 @@ const SIDES = {
     own: ['shapes', 'flow', 'config', 'worker', 'client', 'cli'],
   },
 };
+/** Features that show what the others know. They hang on no list of the core. */
+const SHOW = ['board', 'doctor', 'overview'];
 /** Where features are listed: the only files outside of src/features that know them. */
 const LISTS = [
   'contract/features.ts',
@@ -140,6 +142,12 @@ const policies = [
       to: features.flatMap((feature) => [...MEETS[file.split('/')[0]], 'shapes'].map((it) => side(it, feature))),
     },
   })),
+  ...SHOW.flatMap((feature) =>
+    Object.entries(SIDES).map(([name, { own }]) => ({
+      from: side(name, feature),
+      allow: { to: own.map((it) => side(it)) },
+    })),
+  ),
   ...Object.entries(FEATURES_KNOW).flatMap(([feature, others]) =>
     Object.entries(SIDES).map(([name, { own }]) => ({
       from: side(name, feature),
@@ -191,7 +199,7 @@ export const layers = {
       { category: 'program', pattern: 'src/{cli,worker,webhooks,sandbox,codec-server,board}.ts', exclusive: true },
       { category: 'starter', pattern: 'src/starter.ts', exclusive: true },
       { category: 'shapes', pattern: 'src/features/*/{shapes,text}.ts', exclusive: true },
-      { category: 'cli', pattern: 'src/features/{board,doctor,overview}/!(client)*.ts', exclusive: true },
+      { category: 'cli', pattern: `src/features/{${SHOW.join(',')}}/!(client)*.ts`, exclusive: true },
       ...Object.entries(OUTSIDE).map(([category, names]) => ({
         category,
         pattern: names.flatMap((it) => [`src/features/*/${it}.ts`, `src/features/*/${it}-*.ts`]),

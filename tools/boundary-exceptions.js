@@ -11,11 +11,8 @@ export const CORE_KNOWS = {
 /** Features, and those of which they import more than shapes.ts and text.ts. */
 export const FEATURES_KNOW = {
   approvals: ['notifications'],
-  board: ['freezes', 'overview', 'receipts', 'schedules'],
-  doctor: ['notifications', 'schedules'],
   events: ['notifications'],
   gates: ['rollouts'],
-  overview: ['rollouts'],
   receipts: ['approvals', 'rollouts'],
   rollouts: ['approvals', 'freezes', 'gates', 'notifications'],
   schedules: ['rollouts'],

@@ -38,13 +38,7 @@ export interface OperationHooks {
   endings: readonly ((operation: Pick<Operation<DeploymentResult>, 'cancellation'>) => void)[];
 }
 
-export function firstCheck(
+export const firstCheck = (
   checks: OperationHooks['checks'],
   ...of: Parameters<CreateCheck>
-): DeploymentCheck | undefined {
-  for (const create of checks) {
-    const check = create(...of);
-    if (check !== undefined) return check;
-  }
-  return undefined;
-}
+): DeploymentCheck | undefined => checks.map((create) => create(...of)).find((it) => it !== undefined);
