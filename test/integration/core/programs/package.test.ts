@@ -8,10 +8,12 @@ import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { atEnd } from '../../../support/at-end.ts';
-import { WITH_BUILD } from '../../../support/processes.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { newKeyFile } from '../../../support/key-files.ts';
+import { start, WITH_BUILD } from '../../../support/processes.ts';
 import { ROOT } from '../../../support/readme.ts';
 import { sharedStack } from '../../../support/shared-stack.ts';
-import { fresh, temporalEnv, type TestStack } from '../../../support/world.ts';
+import { fresh, temporalEnv, TOKEN, type TestStack } from '../../../support/world.ts';
 
 const run = promisify(execFile);
 
@@ -70,4 +72,25 @@ test('the command line of the packed library lists runs', WITH_BUILD, async () =
   const cli = join(project, 'node_modules/belay-deploy/dist/cli.js');
   const { stdout } = await run(process.execPath, [cli, 'list', '--json'], { cwd: project, env });
   assert.ok(Array.isArray((JSON.parse(stdout) as { runs: unknown }).runs));
+});
+
+test('a worker of the packed library polls with a key file and as a version', WITH_BUILD, async () => {
+  const { process: worker, output } = start(
+    ['worker'],
+    {
+      ...temporalEnv(world),
+      BELAY_API_URL: world.sandbox.url,
+      BELAY_API_TOKEN: TOKEN,
+      BELAY_TASK_QUEUE: fresh('queue'),
+      BELAY_CODEC_KEYS_FILE: await newKeyFile(),
+      TEMPORAL_DEPLOYMENT_NAME: fresh('deployment'),
+      TEMPORAL_WORKER_BUILD_ID: '1',
+    },
+    join(project, 'node_modules/belay-deploy/dist/cli.js'),
+  );
+  await eventually(
+    'the worker polls, or has ended',
+    () => output.stderr.includes('"polling"') || worker.exitCode !== null,
+  );
+  assert.equal(worker.exitCode, null, output.stderr);
 });
