@@ -61,7 +61,11 @@ export function programCommands(): Command[] {
     new Command('codec-server')
       .summary('decrypt payloads for the Temporal UI and CLI')
       .description('decrypt payloads for the Temporal UI and CLI, with the keys in BELAY_CODEC_KEYS_FILE')
-      .option('--host <address>', 'address to listen on; any but loopback requires --token-file', '127.0.0.1')
+      .option(
+        '--host <address>',
+        'address to listen on; beyond loopback, give --token-file or --unauthenticated',
+        '127.0.0.1',
+      )
       .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4182)
       .option('--origin <origin>', 'the Temporal UI whose pages may call it, like https://temporal.example.com')
       .option('--token-file <path>', 'file with the token that callers send as Authorization: Bearer …')

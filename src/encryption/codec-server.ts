@@ -9,6 +9,7 @@ import { isLoopback } from '../config/environment/service-url.ts';
 import type { Logger } from '../process/log.ts';
 import { createKeyRing } from './key-ring.ts';
 import { createEncryptingCodec, PayloadError } from './payload-codec.ts';
+import { plainText } from '../contract/safe-text.ts';
 import { TIMING } from '../contract/timing.ts';
 
 export interface CodecServerStart {
@@ -75,7 +76,7 @@ export function createCodecServer({ codec, log, ...guards }: CodecServerOptions)
     forceCloseConnections: true,
   });
   app.removeContentTypeParser('text/plain');
-  guard(app, guards);
+  guard(app, guards, log);
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const code = error instanceof PayloadError ? 400 : (error.statusCode ?? 500);
     // An error of a library may quote the body.
@@ -103,19 +104,23 @@ export interface Guards {
   token: (() => Promise<string>) | null;
 }
 
-function guard(app: FastifyInstance, { origin, token }: Guards): void {
+function guard(app: FastifyInstance, { origin, token }: Guards, log: CodecServerOptions['log']): void {
   app.addHook('onRequest', async (request, reply) => {
     const asking = request.headers.origin;
     if (asking === undefined) return;
     void reply.header('vary', 'origin');
-    if (asking !== origin) return reply.code(403).send({ message: 'pages of this origin may not use this server' });
+    if (asking !== origin) {
+      // The page itself learns nothing: its browser keeps the answer from it.
+      log.warn(`rejected a page of ${plainText(asking)}: --origin ${origin === null ? 'is not set' : `is ${origin}`}`);
+      return reply.code(403).send({ message: 'pages of this origin may not use this server' });
+    }
     // A proxy in front may know the user by a cookie.
     void reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true');
     if (request.method !== 'OPTIONS') return;
     return reply
       .code(204)
       .header('access-control-allow-methods', 'POST')
-      .header('access-control-allow-headers', 'content-type, x-namespace, authorization')
+      .header('access-control-allow-headers', 'content-type, x-namespace, authorization, authorization-extras')
       .header('access-control-max-age', '600')
       .send();
   });

@@ -96,7 +96,11 @@ describe('a page that uses the codec server', () => {
     assert.equal(preflight.statusCode, 204);
     assert.equal(preflight.headers['access-control-allow-origin'], UI);
     assert.equal(preflight.headers['access-control-allow-methods'], 'POST');
-    assert.equal(preflight.headers['access-control-allow-headers'], 'content-type, x-namespace, authorization');
+    // What the UI sends: the last two with the login of its user.
+    assert.equal(
+      preflight.headers['access-control-allow-headers'],
+      'content-type, x-namespace, authorization, authorization-extras',
+    );
     const headers = { origin: UI, authorization: `Bearer ${TOKEN}`, 'x-namespace': 'default' };
     const answer = await post(server, '/decode', { payloads: [] }, headers);
     assert.equal(answer.statusCode, 200);
@@ -118,6 +122,15 @@ describe('a page that uses the codec server', () => {
       assert.equal(answer.headers['access-control-allow-origin'], undefined, origin);
     }
     assert.equal((await post(serverWith(), '/decode', { payloads: [] }, { origin: UI })).statusCode, 403);
+  });
+
+  test('is named in the log if it is rejected, beside the origin that may use the server', async () => {
+    const lines: string[] = [];
+    for (const origin of [UI, null]) await post(serverWith({ origin }, lines), '/decode', {}, { origin: 'http://b' });
+    assert.deepEqual(
+      lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
+      [`rejected a page of http://b: --origin is ${UI}`, 'rejected a page of http://b: --origin is not set'],
+    );
   });
 });
 
