@@ -23,8 +23,8 @@ import { dashboardQueries, metricsIn, rules } from './files.ts';
 const DEPLOY = fileURLToPath(new URL('../../deploy', import.meta.url));
 const PACE = { intervalMs: 500, tries: 60 };
 
-/** The SDK shows this counter once a workflow task has failed. */
-const ONLY_AFTER_FAILURES = ['temporal_workflow_task_execution_failed_total'];
+/** The SDK shows these counters once a workflow task or a poll has failed. */
+const ONLY_AFTER_FAILURES = ['temporal_workflow_task_execution_failed_total', 'temporal_long_request_failure_total'];
 
 function promtool(...args: string[]): void {
   const { status, error } = spawnSync('promtool', args, { cwd: DEPLOY, stdio: 'inherit' });
