@@ -72,6 +72,12 @@ export async function awaitResult<R extends Linked>(
 export const soon = <T>(session: Session, what: string, ask: () => Promise<T>): Promise<T> =>
   within(session, TIMING.client.answerMs, what, ask);
 
+/** Returns the last status when waiting ends. Null if it does not come at once, because a person may wait for the end. */
+export function inTime<T>(status: Promise<T>): Promise<T | null> {
+  const late = new Promise<null>((resolve) => setTimeout(resolve, TIMING.client.lastQueryMs, null).unref());
+  return Promise.race([status.catch(() => null), late]);
+}
+
 /** @returns false if the workflow had already ended, so that nothing was cancelled */
 export const cancelOpen = (
   session: Session,

@@ -19,7 +19,8 @@ export async function resultLeft<T>(handle: Pick<WorkflowHandle, 'result'>): Pro
   }
 }
 
-function resultIn<T>({ cause }: WorkflowFailedError): T | null {
+/** Returns the result that a failed workflow left. Null if it left none. */
+export function resultIn<T>({ cause }: WorkflowFailedError): T | null {
   const details: unknown = cause instanceof ApplicationFailure ? cause.details?.[0] : null;
   return typeof details === 'object' ? (details as T | null) : null;
 }

@@ -4,7 +4,7 @@ import type { RunResult } from '../../contract/run.ts';
 import { shellWord } from '../../contract/safe-text.ts';
 import { linksOf, withLink, type Links } from '../ui-link.ts';
 import type { Session } from '../session.ts';
-import { awaitResult, cancelOpen, soon, type WaitOptions } from '../await-result.ts';
+import { awaitResult, cancelOpen, inTime, soon, type WaitOptions } from '../await-result.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { emptyResult } from '../../contract/results.ts';
 import {
@@ -101,8 +101,7 @@ async function runError(session: Session, named: Named, error: WorkflowFailedErr
 /** Carries the latest known result, so that the caller can decide what to do. */
 async function stoppedWaiting(session: Session, named: Named): Promise<BelayError> {
   const { handle } = named;
-  const late = new Promise<null>((resolve) => setTimeout(resolve, TIMING.client.lastQueryMs, null).unref());
-  const status = await Promise.race([currentStatus(session, handle).catch(() => null), late]);
+  const status = await inTime(currentStatus(session, handle));
   const known = status === null || status.contact === 'closed' ? withLink(session, idsOf(named)) : status.result;
   return new BelayError(
     'StoppedWaiting',

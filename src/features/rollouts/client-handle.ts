@@ -13,12 +13,11 @@ import type { DecisionInput, RolloutResult, RolloutMemo, RolloutProgress, Target
 import { emptyRollout, countTargets } from '../../contract/results.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText, shellWord } from '../../contract/safe-text.ts';
-import { awaitResult, cancelOpen, soon, type WaitOptions } from '../../client/await-result.ts';
+import { awaitResult, cancelOpen, inTime, soon, type WaitOptions } from '../../client/await-result.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { linksOf, type Links, withLink } from '../../client/ui-link.ts';
 import { sendDecision } from '../../client/send-decision.ts';
-import type { RunError } from '../../contract/run.ts';
 import type { RolloutWaiting } from '../../contract/waiting.ts';
 import {
   askProgress,
@@ -30,6 +29,7 @@ import {
   knownOf,
   tryProgress,
 } from '../../client/runs/run-status.ts';
+import { resultIn } from '../../client/read-workflow.ts';
 import { isSameTarget } from '../../contract/target.ts';
 
 /** Every method throws a BelayError if it fails. */
@@ -74,20 +74,19 @@ export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' 
 }
 
 function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitOptions): Promise<RolloutResult> {
-  const latest = () =>
-    rolloutStatus(session, handle).then(
-      ({ result }) => result,
-      () => emptyRollout({ workflowId: handle.workflowId }),
-    );
+  const ids = emptyRollout({ workflowId: handle.workflowId });
   const error = (type: ErrorType, message: string, rollout: RolloutResult) =>
-    new BelayError(type, message, null, { rollout });
+    new BelayError(type, message, null, { rollout: withLink(session, rollout) });
   return awaitResult<RolloutResult>(
     session,
     {
       handle,
       check: () => describeRollout(handle),
-      async failed() {
-        const rollout = await latest();
+      async failed(failure) {
+        // The failure tells the outcome, and nothing that Temporal does not answer now may change that.
+        const rollout = await soon(session, 'read the rollout', () =>
+          describeRollout(handle).then((described) => failedRollout(session, described, failure)),
+        ).catch(() => resultOfFailure(failure, ids));
         const { type, message } = rollout.error ?? { type: 'Internal', message: 'the rollout failed without a reason' };
         return error(type, message, rollout);
       },
@@ -96,10 +95,10 @@ function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitO
         return error(
           'StoppedWaiting',
           `stopped waiting, the rollout continues; wait again with \`${resume}\``,
-          await latest(),
+          (await inTime(rolloutStatus(session, handle)))?.result ?? ids,
         );
       },
-      lost: (message) => error('TemporalUnreachable', message, emptyRollout({ workflowId: handle.workflowId })),
+      lost: (message) => error('TemporalUnreachable', message, ids),
     },
     options,
   );
@@ -123,13 +122,19 @@ export async function describeRollout(handle: WorkflowHandle): Promise<WorkflowE
 }
 
 export async function rolloutStatus(session: Session, handle: WorkflowHandle): Promise<RolloutStatus> {
-  const described = await describeRollout(handle);
+  return statusOfRollout(session, await describeRollout(handle));
+}
+
+export async function statusOfRollout(
+  session: Session,
+  described: WorkflowExecutionDescription,
+): Promise<RolloutStatus> {
   const { workflowId, runId } = described;
-  const known = knownRollout(described);
   if (described.status.name !== 'RUNNING') {
-    const result = await closedRollout(session, described, known);
+    const result = await closedRollout(session, described);
     return { result: withLink(session, result), waiting: null, contact: 'closed' };
   }
+  const known = knownRollout(described);
   const progress = await tryProgress<RolloutProgress>(session, { workflowId, runId });
   if (progress === null || progress === 'not_yet') {
     const contact = progress === null ? await whySilent(session, described) : 'answers';
@@ -160,33 +165,49 @@ export function knownRollout(described: Omit<WorkflowExecutionInfo, 'raw'>): Rol
   });
 }
 
-async function closedRollout(
-  session: Session,
-  { workflowId, runId }: WorkflowExecutionDescription,
-  known: RolloutResult,
-): Promise<RolloutResult> {
+async function closedRollout(session: Session, described: WorkflowExecutionDescription): Promise<RolloutResult> {
+  const { workflowId, runId } = described;
   try {
     return (await session.client.workflow.getHandle(workflowId, runId).result()) as RolloutResult;
   } catch (failure) {
-    if (!(failure instanceof WorkflowFailedError)) throw failure;
-    const { cause } = failure;
-    if (cause instanceof ApplicationFailure) {
-      const result = cause.details?.[0] as RolloutResult | undefined;
-      return result ?? { ...known, error: { type: cause.type as ErrorType, message: cause.message } };
-    }
-    // A terminated rollout left no result, but a worker can still answer from its history.
-    const last = (await askProgress<RolloutProgress>(session, { workflowId, runId }))?.result ?? known;
-    const found = await pMap(last.targets, (target) => lookUpServerRun(session, target), IN_PARALLEL);
-    const running = found.filter(({ isRunning }) => isRunning).map(({ target }) => target.workflowId);
-    const named = `${running.slice(0, 3).join(', ')}${running.length > 3 ? ' and others' : ''}`;
-    const runs = running.length === 0 ? '' : `; still running: ${named}`;
-    const error: RunError = {
-      type: 'Terminated',
-      message: `the rollout was terminated: ${plainText(cause?.message ?? failure.message)}${runs}`,
-    };
-    const targets = found.map(({ target }) => leftBehind(target));
-    return { ...last, ...countTargets(targets), targets, outcome: 'unknown', phase: 'done', error };
+    if (failure instanceof WorkflowFailedError) return failedRollout(session, described, failure);
+    throw failure;
   }
+}
+
+/** A terminated rollout left no result, but a worker can still answer from its history. */
+async function failedRollout(
+  session: Session,
+  described: WorkflowExecutionDescription,
+  failure: WorkflowFailedError,
+): Promise<RolloutResult> {
+  const { workflowId, runId, status } = described;
+  // Someone may have retried it meanwhile.
+  if (status.name === 'RUNNING') return resultOfFailure(failure, emptyRollout({ workflowId }));
+  const known = resultOfFailure(failure, knownRollout(described));
+  if (failure.cause instanceof ApplicationFailure) return known;
+  const { outcome, phase, error } = known;
+  const last = (await askProgress<RolloutProgress>(session, { workflowId, runId }))?.result ?? known;
+  const found = await pMap(last.targets, (target) => lookUpServerRun(session, target), IN_PARALLEL);
+  const running = found.filter(({ isRunning }) => isRunning).map(({ target }) => target.workflowId);
+  const named = `${running.slice(0, 3).join(', ')}${running.length > 3 ? ' and others' : ''}`;
+  const runs = running.length === 0 ? '' : `; still running: ${named}`;
+  const targets = found.map(({ target }) => leftBehind(target));
+  return {
+    ...{ ...last, ...countTargets(targets), targets, outcome, phase },
+    error: error === null ? null : { ...error, message: `${error.message}${runs}` },
+  };
+}
+
+/** @param known used if the rollout was terminated, or closed by Temporal, and left no result */
+function resultOfFailure(failure: WorkflowFailedError, known: RolloutResult): RolloutResult {
+  const { cause } = failure;
+  if (cause instanceof ApplicationFailure) {
+    const error = { type: cause.type as ErrorType, message: cause.message };
+    return resultIn<RolloutResult>(failure) ?? { ...known, error };
+  }
+  const message = `the rollout was terminated: ${plainText(cause?.message ?? failure.message)}`;
+  return { ...known, outcome: 'unknown', phase: 'done', error: { type: 'Terminated', message } };
 }
 
 /** After a termination, the runs in progress continue, and servers that had not started never will. */

@@ -12,7 +12,14 @@ import { within } from '../../client/within.ts';
 import { newest, ofType, quoted } from '../../client/list-filter.ts';
 import { startInDoubt, traceStart, underKey } from '../../client/start.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
-import { createRollout, type Rollout, lookUpServerRun, describeRollout, rolloutStatus } from './client-handle.ts';
+import {
+  createRollout,
+  type Rollout,
+  lookUpServerRun,
+  describeRollout,
+  rolloutStatus,
+  statusOfRollout,
+} from './client-handle.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
 import { withFittingMeta } from '../../request/limits.ts';
 import { addressed } from '../../client/runs/start-run.ts';
@@ -112,12 +119,13 @@ async function begin(
 async function retryRollout(session: Session, workflowId: string): Promise<Rollout> {
   // Only a worker knows the progress of a terminated rollout.
   const workers = await requireWorkers(session);
-  const handle = session.client.workflow.getHandle(workflowId);
-  const { result, contact } = await rolloutStatus(session, handle);
+  // Everything comes from this attempt, because someone else may retry it meanwhile.
+  const described = await describeRollout(session.client.workflow.getHandle(workflowId));
+  const { result, contact } = await statusOfRollout(session, described);
   if (contact !== 'closed') {
     throw new BelayError('Usage', `${workflowId} is still running: wait for it to finish, or abort it first`);
   }
-  const { memo, runId } = await describeRollout(handle);
+  const { memo, runId } = described;
   const input = await inputOf<RolloutInput>(session.client, workflowId, runId);
   if (input === null || result.targets.length === 0) {
     throw new BelayError('Usage', `the progress of ${workflowId} is unknown: start a rollout with another key`);
@@ -136,7 +144,7 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
   if (attempt.waves.length === 0) {
     throw new BelayError('Usage', `everything in ${workflowId} is completed: there is nothing to retry`);
   }
-  const { request } = memo as unknown as RolloutMemo;
+  const { request = requestHash(input) } = (memo ?? {}) as Partial<RolloutMemo>;
   const next = await begin(session, workflowId, attempt, 'ALLOW_DUPLICATE', request).catch((error: unknown) => {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     throw new BelayError('Usage', `${workflowId} is already being retried: wait for it to finish`);
