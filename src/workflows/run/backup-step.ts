@@ -1,16 +1,17 @@
 /** The backup step of a run: uses a given or recent backup, shares one in progress, or makes one. */
-import type { BackupConclusion, BackupRecord, Execution } from '../../contract/operation.ts';
+import { patched } from '@temporalio/workflow';
+import type { BackupConclusion, BackupRecord } from '../../contract/operation.ts';
 import { NO_TRIGGER, emptyBackup } from '../../contract/results.ts';
 import type { BackupResult } from '../../contract/run.ts';
 import { identitiesOf } from '../../contract/service-identity.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { askOperation, findBackupRecord, findCompletedBackup, findSharedBackup } from '../activity-proxies.ts';
-import { COMPLETED, conclude, type Conclusion, end } from '../conclusion.ts';
+import { COMPLETED, conclude, type Conclusion, end, type Ended } from '../conclusion.ts';
 import { awaitBackup, recordWaitedFor } from '../operation/backup-server.ts';
 import { createPoller } from '../polling/poller.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
 import type { RunPart } from './hooks.ts';
-import { attempt, isForOther, operate, sharedInput } from './part.ts';
+import { attempt, isForOther, type LeftOperation, operate, sharedInput } from './part.ts';
 import type { RunState } from './run-state.ts';
 
 export const backUp = (run: RunState, serverId: string): Promise<Conclusion> =>
@@ -48,22 +49,30 @@ async function createOrShare(run: RunState, serverId: string): Promise<Conclusio
   const input = { ...sharedInput(run, part, step), serverId, intervalMs, tries };
   const end = await operate<BackupResult>(run, part, input, emptyBackup(serverId));
   if ('shared' in end) return share(run, end.shared);
-  if ('left' in end) return leaveBackup(run, serverId, end.left);
-  const { error, ...backup } = end;
+  const ended = 'left' in end ? await leaveBackup(serverId, end.left) : end;
+  const { error, ...backup } = ended;
   run.result.backup = backup;
   return { outcome: backup.outcome, error };
 }
 
-/** The operation continues without the run, which reports what is known of the backup by then. */
-async function leaveBackup(run: RunState, serverId: string, operation: Execution): Promise<Conclusion> {
-  const progress = await askOperation(operation).catch(() => null);
+/**
+ * The operation continues without the run, which reports what is known of the backup by then. An operation that ended in
+ * the moment in which its run was cancelled or replaced has the last word.
+ */
+async function leaveBackup(
+  serverId: string,
+  { execution, isClosed, closed }: LeftOperation<BackupResult>,
+): Promise<Ended<BackupResult>> {
+  const progress = await askOperation(execution).catch(() => null);
   const seen = progress === null ? emptyBackup(serverId) : (progress.result as BackupResult);
   const { backupId, outcome, endedAt } = seen;
-  const now = new Date().toISOString();
-  run.result.backup = { ...seen, outcome: outcome ?? 'cancelled', endedAt: endedAt ?? now };
+  if ((outcome !== null || isClosed()) && patched('backup-ended-when-left')) return closed;
   const backup = backupId === null ? 'the backup' : `backup ${backupId}`;
-  const message = `cancelled; ${backup} of server ${serverId} continues, followed by ${operation.workflowId}`;
-  return conclude('cancelled', 'Cancelled', message);
+  const message = `cancelled; ${backup} of server ${serverId} continues, followed by ${execution.workflowId}`;
+  return {
+    ...{ ...seen, outcome: outcome ?? 'cancelled', endedAt: endedAt ?? new Date().toISOString() },
+    error: { type: 'Cancelled', message },
+  };
 }
 
 /** Runs that share a backup share its outcome at the service, but each keeps its own timeout. */

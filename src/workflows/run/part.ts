@@ -98,8 +98,15 @@ export function sharedInput(run: RunState, part: RunPart, step: string) {
   };
 }
 
+/** An operation that continues without its run, or is about to end. */
+export interface LeftOperation<R> {
+  execution: Execution;
+  isClosed: () => boolean;
+  closed: Promise<Ended<R>>;
+}
+
 /** How an operation ended. A backup may also be shared with the holder of its lock, or continue without the run. */
-type PartEnd<R> = Ended<R> | { shared: BackupConclusion } | { left: Execution };
+type PartEnd<R> = Ended<R> | { shared: BackupConclusion } | { left: LeftOperation<R> };
 
 /** Starts the operation of a part once its lock is free, and waits for its end. @param unknown its result if it leaves none */
 export async function operate<R extends Pick<Conclusion, 'outcome'>>(
@@ -137,7 +144,7 @@ export async function operate<R extends Pick<Conclusion, 'outcome'>>(
   const isLeft = !isClosed && isBackup;
   // A deployment reports what is known.
   if (!isClosed && !isBackup) scope.cancel();
-  const ended = isLeft ? { left: execution } : await closed;
+  const ended = isLeft ? { left: { execution, isClosed: () => isClosed, closed } } : await closed;
   run.setOperation(null);
   return ended;
 }

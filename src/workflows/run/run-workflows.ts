@@ -2,7 +2,7 @@
  * The runs: a backup, deployments, a backup and then deployments, or a watch, which triggers nothing. A run is the parent of
  * its operations, and fails unless its outcome is `completed`: the UI then shows it red, and a schedule can pause on it.
  */
-import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, patched } from '@temporalio/workflow';
 import { lockIdOf } from '../../contract/ids.ts';
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput, RunResult, DeploymentResult } from '../../contract/run.ts';
@@ -76,9 +76,15 @@ async function runSteps(run: RunState, begunMs: number, steps: RunSteps): Promis
   const isWhole = [conclusion, ...run.result.deployments].every(({ outcome }) => outcome === 'completed');
   const { requested, instead } = run.cancellation;
   if (!requested || isWhole) return conclusion;
-  if (instead !== null && conclusion.outcome !== 'failed') return instead();
+  if (instead !== null && !hasEndedBadly(conclusion)) return instead();
   const message = conclusion.error?.type === 'Cancelled' ? conclusion.error.message : 'cancelled';
   return worst([conclusion, conclude(hasRequested(run.result) ? 'cancelled' : 'not_started', 'Cancelled', message)]);
+}
+
+/** Whether a part ended badly by itself, which no newer run makes good. */
+function hasEndedBadly({ outcome }: Conclusion): boolean {
+  if (outcome === 'cancelled' || outcome === 'not_started' || outcome === 'completed') return false;
+  return outcome === 'failed' || patched('backup-ended-when-left');
 }
 
 const hasRequested = ({ backup, deployments }: RunResult): boolean =>
