@@ -1,7 +1,10 @@
 /** Reads values in a history, which may be encrypted. Nothing else converts raw payloads. */
 import type { Client } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
-import { decodeOptionalSinglePayload } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import type { Payload, ProtoFailure } from '@temporalio/common';
+import {
+  decodeOptionalFailureToOptionalError,
+  decodeOptionalSinglePayload,
+} from '@temporalio/common/lib/internal-non-workflow/index.js';
 
 /** Reads the input of a workflow with one call, however long the history is. @param runId default: the latest */
 export async function inputOf<T>(client: Client, workflowId: string, runId?: string): Promise<T | null> {
@@ -15,4 +18,10 @@ export async function inputOf<T>(client: Client, workflowId: string, runId?: str
 
 export async function decoded<T>(client: Client, payloads: Payload[] | null | undefined): Promise<T | null> {
   return (await decodeOptionalSinglePayload<T>(client.options.loadedDataConverter, payloads?.[0])) ?? null;
+}
+
+/** Returns the message of a failure. Workers that encrypt hide it from Temporal. */
+export async function decodedError(client: Client, failure: ProtoFailure | null | undefined): Promise<string | null> {
+  const error = await decodeOptionalFailureToOptionalError(client.options.loadedDataConverter, failure);
+  return error?.message ?? null;
 }

@@ -1,6 +1,10 @@
 /** Receipts: their entries, the chain of hashes, and what a check without Temporal finds. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Client } from '@temporalio/client';
+import { ApplicationFailure, DefaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
+import { encodeErrorToFailure } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { decodedError } from '../../src/client/decode-payloads.ts';
 import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
 import { type ApprovalRule, type Approved, type Yes, treeOf } from '../../src/features/approvals/shapes.ts';
 import type { Held } from '../../src/features/freezes/shapes.ts';
@@ -281,6 +285,27 @@ describe('a receipt', () => {
     assert.notDeepEqual(verifyReceipt(made({ heldBy: 'bob' }), SIGNERS).problems, []);
   });
 
+  test('is good if the name of who approved it has a comma', () => {
+    const asked = approvalPlan({ rules: [approvalRule({ proof: 'none', need: 2 })] });
+    const yeses = ['Lee, Ana', 'Bob'].map((by): Yes => ({ by, why: null, at: ASKED_AT, proof: { kind: 'none' } }));
+    const approved = { plan: asked, yeses };
+    assert.deepEqual(verifyReceipt(made({ approved, heldBy: 'Lee, Ana, Bob' }), null).problems, []);
+    for (const heldBy of ['Lee', 'Lee, Ana, Bob, Eve', 'Bob, Lee, Ana, Lee'])
+      assert.notDeepEqual(verifyReceipt(made({ approved, heldBy }), null).problems, [], heldBy);
+  });
+
+  test('of a reset run is good with what was approved before the reset, and not with an approval of another attempt', () => {
+    const { entries } = made();
+    const [request, ...rest] = entries;
+    const ofReset = (executionId: string) => {
+      const recorded = { workflowId, runId: 'the run after the reset' };
+      const facts = { ...request!.facts, ...recorded, executionId };
+      return verifyReceipt(sent(receiptOf(recorded, [{ ...request!, facts }, ...rest])), SIGNERS).problems;
+    };
+    assert.deepEqual(ofReset(runId), []);
+    assert.deepEqual(ofReset('another attempt'), ['approval: it is one of another run']);
+  });
+
   test('with too few approvals is good only if nothing was requested', () => {
     const approved = oneOfTwo();
     for (const [reached, problems] of [
@@ -348,3 +373,11 @@ function change(document: unknown, path: Path): void {
   const fields = holder as Record<string, unknown>;
   fields[last] = typeof fields[last] === 'number' ? Number(fields[last]) + 1 : `${String(fields[last])}x`;
 }
+
+test('a receipt says why a request failed, although workers that encrypt hide it from Temporal', async () => {
+  const failureConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });
+  const loadedDataConverter = { payloadConverter: defaultPayloadConverter, failureConverter, payloadCodecs: [] };
+  const failure = await encodeErrorToFailure(loadedDataConverter, ApplicationFailure.create({ message: 'refused' }));
+  assert.equal(failure.message, 'Encoded failure');
+  assert.equal(await decodedError({ options: { loadedDataConverter } } as unknown as Client, failure), 'refused');
+});

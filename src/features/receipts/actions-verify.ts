@@ -73,17 +73,16 @@ function missingAnswers({ entries }: Receipt): string[] {
     const isThere = answers.some(({ facts }) => {
       const { plan, yeses, by: rejectedBy } = facts as Partial<ApprovalFacts & RejectionFacts>;
       const isAsked = plan?.askedAt === from && plan?.rules.some((rule) => rule.name === name) === true;
-      const names = end === 'approved' ? (yeses ?? []).map((yes) => yes.by) : [rejectedBy];
-      return (
-        isAsked &&
-        String(by)
-          .split(', ')
-          .every((it) => names.includes(it))
-      );
+      const names = end === 'approved' ? (yeses ?? []).map((yes) => yes.by) : [String(rejectedBy)];
+      return isAsked && namesAll(String(by), names);
     });
     return isThere ? [] : [`held: it was ${end} by ${plainText(String(by))}, of which there is no answer`];
   });
 }
+
+/** Whether a list consists of some of these names in their order. A name may contain a comma. */
+const namesAll = (list: string, names: readonly string[]): boolean =>
+  names.reduce((rest, name) => (`${rest}, `.startsWith(`${name}, `) ? rest.slice(name.length + 2) : rest), list) === '';
 
 function problemsOfChain({ entries, hash, workflowId, runId }: Receipt): string[] {
   const problems: string[] = [];
@@ -168,10 +167,10 @@ function requireEnough({ plan: { rules }, yeses }: Approved, proofs: readonly Ch
 
 /** A run of a rollout may use the approval of its rollout. */
 function isOf({ plan, part }: Approved, { workflowId, runId, entries }: Receipt): boolean {
-  const { namespace, type, input } = entries[0]?.facts ?? {};
+  const { namespace, type, input, executionId = runId } = entries[0]?.facts ?? {};
   if (plan.namespace !== namespace) return false;
   const { root } = plan.parts;
-  if (plan.workflowId === workflowId && plan.executionId === runId) {
+  if (plan.workflowId === workflowId && plan.executionId === executionId) {
     const isRollout = type === ROLLOUT_TYPE;
     const parts = isRollout ? plannedParts(input as RolloutInput, plan.wave) : [plannedPartOf(input as RunInput)];
     // No signature covers the part itself.

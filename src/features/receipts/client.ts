@@ -11,11 +11,11 @@ import { closedAtOrAfter, ofTypes, onQueue } from '../../client/list-filter.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 import { within } from '../../client/within.ts';
-import { receiptOf, entriesOf, rolloutEntries, type KnownOperation, type Answered } from './entries.ts';
+import { receiptOf, entriesOf, rolloutEntries, type KnownOperation, type Answered, type Recorded } from './entries.ts';
 import { factsIn, type Events } from '../../client/runs/run-history.ts';
 import { handleOf, statusOf } from '../../client/runs/run-status.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
-import { decoded } from '../../client/decode-payloads.ts';
+import { decoded, decodedError } from '../../client/decode-payloads.ts';
 import { rolloutStatus } from '../rollouts/client-handle.ts';
 import type { ReadAnswer } from '../../contract/activities.ts';
 import { type ApprovalAnswer, type CountedAnswer, planHash } from '../approvals/shapes.ts';
@@ -82,7 +82,7 @@ function hashOfRun(session: Session, workflowId: string): Promise<string | null>
 
 async function runReceipt(session: Session, described: WorkflowExecutionDescription): Promise<Receipt> {
   const { client } = session;
-  const { workflowId, runId, type } = described;
+  const { type } = described;
   const { result } = await statusOf(session, described);
   const events = (await handleOf(session, described).fetchHistory()).events ?? [];
   const { input, operations: started } = await factsIn(client, events);
@@ -97,7 +97,13 @@ async function runReceipt(session: Session, described: WorkflowExecutionDescript
   const given = approved.map((it) => ({ ...it, rejection: null }));
   const answered = [...given, ...(await answeredIn(client, events))];
   const known = { namespace: client.options.namespace, type, input, result, answered, operations };
-  return receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known));
+  const recorded = recordedIn(described, events);
+  return receiptOf(recorded, entriesOf(recorded, known));
+}
+
+function recordedIn({ workflowId, runId }: WorkflowExecutionDescription, [first]: Events): Recorded {
+  const executionId = first?.workflowExecutionStartedEventAttributes?.firstExecutionRunId ?? '';
+  return { workflowId, runId, ...(['', runId].includes(executionId) ? {} : { executionId }) };
 }
 
 /* The receipt of a closed rollout contains the hashes of its runs' receipts, which tell what the runs did. */
@@ -109,7 +115,6 @@ async function rolloutReceipt(
   hashOfRun: (workflowId: string) => Promise<string | null>,
 ): Promise<Receipt> {
   const { client } = session;
-  const { workflowId, runId } = described;
   const handle = handleOf(session, described);
   const { result } = await rolloutStatus(session, handle);
   const events = (await handle.fetchHistory()).events ?? [];
@@ -122,7 +127,8 @@ async function rolloutReceipt(
     IN_PARALLEL,
   );
   const known = { namespace: client.options.namespace, input, result, answered, targets };
-  return receiptOf({ workflowId, runId }, rolloutEntries({ workflowId, runId }, known));
+  const recorded = recordedIn(described, events);
+  return receiptOf(recorded, rolloutEntries(recorded, known));
 }
 
 /*
@@ -143,7 +149,7 @@ async function operationFacts(client: Client, operation: WorkflowHandle): Promis
   const reads = new Set<string>();
   for (const event of events ?? []) {
     await schedule(client, event, { facts, posts, reads });
-    close(event, posts);
+    await close(client, event, posts);
     const read = facts.posts.length > 0 ? null : await readIn(client, event, reads);
     if (read?.ok === true) facts.baseline = { at: timeOf(event), status: read.status };
   }
@@ -167,13 +173,14 @@ async function schedule(client: Client, event: Event, { facts, posts, reads }: K
   facts.posts.push(post);
 }
 
-function close(event: Event, posts: Map<string, SentPost>): void {
+async function close(client: Client, event: Event, posts: Map<string, SentPost>): Promise<void> {
   const completed = event.activityTaskCompletedEventAttributes;
   const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
   const post = posts.get(String((completed ?? failed)?.scheduledEventId));
   if (post === undefined) return;
   post.answeredAt = timeOf(event);
-  post.result = completed ? 'accepted' : (failed?.failure?.message ?? 'it is not known');
+  const error = await decodedError(client, failed?.failure);
+  post.result = completed ? 'accepted' : (error ?? 'it is not known');
 }
 
 async function readIn(client: Client, event: Event, reads: ReadonlySet<string>): Promise<ReadAnswer | null> {

@@ -22,16 +22,19 @@ interface KnownOfRun {
   operations: readonly KnownOperation[];
 }
 
-type Named = Pick<Receipt, 'workflowId' | 'runId'>;
+export interface Recorded extends Pick<Receipt, 'workflowId' | 'runId'> {
+  /** Run id of the execution that was reset, which approved plans name. Absent without a reset. */
+  executionId?: string;
+}
 
-export function entriesOf({ workflowId, runId }: Named, known: KnownOfRun): Unchained[] {
+export function entriesOf(recorded: Recorded, known: KnownOfRun): Unchained[] {
   const { namespace, type, input, result, answered, operations } = known;
   const { service, commit, held, backup, deployments, outcome, error, startedAt, endedAt } = result;
   return [
     {
       what: 'request',
       at: startedAt,
-      facts: { namespace, workflowId, runId, type, service, commit, input: withoutApproved(input) },
+      facts: { namespace, ...recorded, type, service, commit, input: withoutApproved(input) },
     },
     ...heldEntries(held),
     ...answered.flatMap(answerEntries),
@@ -89,7 +92,7 @@ interface KnownOfRollout {
 }
 
 export function rolloutEntries(
-  { workflowId, runId }: Pick<Receipt, 'workflowId' | 'runId'>,
+  recorded: Recorded,
   { namespace, input, result, answered, targets }: KnownOfRollout,
 ): Unchained[] {
   const { service, attempt, held, decisions, outcome, error, startedAt, endedAt } = result;
@@ -97,7 +100,7 @@ export function rolloutEntries(
     {
       what: 'request',
       at: startedAt,
-      facts: { namespace, workflowId, runId, type: ROLLOUT_TYPE, service, attempt, input },
+      facts: { namespace, ...recorded, type: ROLLOUT_TYPE, service, attempt, input },
     },
     ...heldEntries(held),
     ...answered.flatMap(answerEntries),

@@ -12,6 +12,7 @@ import { DEPLOY_PACE, PACE, PACE_INPUT } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { runInProcess } from '../../support/in-process.ts';
+import { resetToEnd } from '../../support/reset.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { tempFolder } from '../../support/temporal.ts';
 import { WITH_SSH_KEYGEN } from '../../support/with-ssh-keygen.ts';
@@ -192,6 +193,12 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
     const ofCanary = await receiptOf(targets[0]?.workflowId ?? '');
     const inRollout = entries.filter(({ what }) => what === 'run').map(({ facts }) => facts['receipt']);
     assert.deepEqual(inRollout, [ofCanary.hash, null]);
+    // A reset keeps the answers from before it.
+    const runId = await resetToEnd(stack.client, workflowId);
+    await endOf(stack.belay.rollouts.get(workflowId, runId));
+    const ofReset = await receiptOf(workflowId);
+    assert.deepEqual(ofReset.entries[0]?.facts['runId'], runId);
+    assert.match(ofReset.checked, /^rejected by bob@example\.com: SHA256:\S+\ngood: /);
     await eventually('the receipt of the rollout in the folder', async () => {
       const { stdout } = await belay('receipt', '--since', '1h', '--to', join(folder, 'of-rollouts'), '--json');
       return stdout.includes(encodeURIComponent(workflowId));
