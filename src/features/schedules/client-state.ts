@@ -134,7 +134,9 @@ export async function firingOf(
   const read = async (): Promise<Firing> => {
     const { status, raw } = await handle.describe();
     if (status.name === 'RUNNING') return { ...unknown, workflowId: raw.pendingChildren?.[0]?.workflowId ?? null };
-    return { ...unknown, outcome: 'unknown', ...(await resultLeft<Partial<ScheduledResult>>(handle)) };
+    const left = await resultLeft<Partial<ScheduledResult>>(handle);
+    // What a defect ended leaves no outcome, and is not in progress any more.
+    return { ...unknown, ...left, outcome: left?.outcome ?? (left?.alreadyStarted === true ? null : 'unknown') };
   };
   return (await unlessMissing(read())) ?? { ...unknown, forgotten: true };
 }

@@ -139,22 +139,21 @@ async function planChanges(
   const wanted = await pMap(definitions, (definition) => changeTo(session, definition, served), IN_PARALLEL);
   const defined = new Set(definitions.map(({ scheduleId }) => scheduleId));
   const others = (await scheduleIds(session)).filter((scheduleId) => !defined.has(scheduleId));
-  const unwanted = await pMap(
-    others,
-    async (scheduleId): Promise<ScheduleChange> => {
-      const isOfFleet = prune.includes(scheduleId.split(':')[1] ?? '');
-      const action = isOfFleet && (await isOurs(session, scheduleId, served)) ? 'delete' : 'unmanaged';
-      return { scheduleId, action, differences: [], definition: null };
-    },
-    IN_PARALLEL,
-  );
-  return [...wanted, ...unwanted];
+  const unwanted = await pMap(others, (it) => changeToOther(session, it, { prune, served }), IN_PARALLEL);
+  return [...wanted, ...unwanted.filter((change) => change !== null)];
 }
 
-/** Another belay.yaml may have a fleet of this name at another service. */
-async function isOurs({ client }: Session, scheduleId: string, served: ServedService | null): Promise<boolean> {
-  const { input } = definitionOf(await describeSchedule(client.schedule.getHandle(scheduleId)));
-  return !isOfOtherService(input, served);
+/** Another belay.yaml may have a fleet of this name at another service. @returns null if someone has deleted it */
+async function changeToOther(
+  { client }: Session,
+  scheduleId: string,
+  { prune, served }: Omit<WantedSchedules, 'definitions'>,
+): Promise<ScheduleChange | null> {
+  const unmanaged: ScheduleChange = { scheduleId, action: 'unmanaged', differences: [], definition: null };
+  if (!prune.includes(scheduleId.split(':')[1] ?? '')) return unmanaged;
+  const described = await describeSchedule(client.schedule.getHandle(scheduleId)).catch(unlessGone);
+  if (described === null) return null;
+  return isOfOtherService(definitionOf(described).input, served) ? unmanaged : { ...unmanaged, action: 'delete' };
 }
 
 function isOfOtherService(input: ScheduledInput | null, served: ServedService | null): boolean {
