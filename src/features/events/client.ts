@@ -35,7 +35,7 @@ export async function listEvents(session: Session, filter: EventFilter): Promise
   const { since, limit = DEFAULT_LIMIT } = filter;
   const query = [ofType(EVENT_TYPE), ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`])].join(' AND ');
   const read = () => newest(session, query, limit);
-  return (await within(session, TIMING.client.listMs, 'list events', read)).map(receivedEventOf);
+  return (await within(session, TIMING.client.listMs, 'list events', read)).flatMap(receivedEventIn);
 }
 
 /** Returns the redacted body, and the effects once the event was handled. @throws BelayError `NotFound` */
@@ -54,6 +54,6 @@ export async function getEvent(session: Session, workflowId: string): Promise<Ev
   throw new BelayError('NotFound', `there is no event ${workflowId}; \`belay events\` lists them`);
 }
 
-function receivedEventOf({ workflowId, memo }: WorkflowExecutionInfo): ReceivedEvent {
-  return { workflowId, ...(memo as unknown as EventMemo) };
-}
+/** What a person starts in the UI under this type has no memo, and is no delivery. */
+const receivedEventIn = ({ workflowId, memo }: WorkflowExecutionInfo): ReceivedEvent[] =>
+  memo === undefined ? [] : [{ workflowId, ...(memo as unknown as EventMemo) }];

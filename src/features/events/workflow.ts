@@ -78,10 +78,12 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
 /**
  * The UI can start workflows with any input. Without this check, Temporal would retry a failing workflow task forever.
  */
-function refuseOtherInput(input: Partial<EventInput> | undefined): void {
-  const { event, reactions, freshForMs } = input ?? {};
-  const names = [event?.serverId, event?.siteId, event?.backupId];
-  const isEvent = names.every((id) => id === null || typeof id === 'string') && typeof event?.kind === 'string';
+function refuseOtherInput(input: Partial<EventInput> | null | undefined): void {
+  const { event, reactions, freshForMs, source, receivedAt } = input ?? {};
+  const texts = [event?.kind, source, receivedAt];
+  const maybe = [event?.serverId, event?.siteId, event?.backupId, event?.rawKind, event?.at];
+  const isText = (it: unknown) => typeof it === 'string';
+  const isEvent = texts.every(isText) && maybe.every((it) => it === null || isText(it));
   if (isEvent && Array.isArray(reactions) && typeof freshForMs === 'number') return;
   const message = 'this is not an event: only the webhook receiver starts this workflow';
   throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });

@@ -151,12 +151,14 @@ describe('events', () => {
   test(
     'an event workflow started with malformed input fails at once',
     withEvents(async ({ startByHand, until }) => {
-      for (const args of [[], [null], [{ event: null, reactions: [] }], [{ event: {}, reactions: [] }]]) {
-        const event = startByHand('handleEvent', fresh('x'), ...args);
-        await until('its end', () => event.closedMs);
-        assert.ok(event.outcome !== null && event.outcome !== 'terminated' && 'failure' in event.outcome);
-        assert.equal(event.outcome.failure.applicationFailureInfo?.type, 'Usage');
-        assert.ok(event.closedMs! - event.startedMs < MOMENT_MS);
+      const event = { kind: 'alert.fired', rawKind: null, serverId: null, siteId: null, backupId: null, at: null };
+      const unnamed = { event, reactions: [], freshForMs: 60_000 };
+      for (const args of [[], [null], [{ event: null, reactions: [] }], [{ event: {}, reactions: [] }], [unnamed]]) {
+        const run = startByHand('handleEvent', fresh('x'), ...args);
+        await until('its end', () => run.closedMs);
+        assert.ok(run.outcome !== null && run.outcome !== 'terminated' && 'failure' in run.outcome);
+        assert.equal(run.outcome.failure.applicationFailureInfo?.type, 'Usage');
+        assert.ok(run.closedMs! - run.startedMs < MOMENT_MS);
       }
     }),
   );
