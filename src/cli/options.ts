@@ -6,7 +6,7 @@ import { BelayError } from '../contract/errors.ts';
 import { durationText, HOUR_MS } from '../contract/duration.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { tooLong, MAX_META_LENGTH } from '../request/limits.ts';
-import { durationWithin, parseId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
+import { durationWithin, parseFilled, parseId, parseRunId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
 
 export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
 export const summary = () =>
@@ -18,11 +18,14 @@ export const service = () =>
     '--service <url>',
     'hosting service to use (default: BELAY_SERVICE, else `service:` in belay.yaml, else the one that the workers serve)',
   );
-export const runId = () => new Option('--run-id <id>', 'run id of one execution of the workflow (default: the latest)');
+export const runId = () =>
+  new Option('--run-id <id>', 'run id of one execution of the workflow (default: the latest)').argParser(parseRunId);
 
 /** @param help why it is asked for */
-export const reason = (help: string) => new Option('--reason <text>', help).makeOptionMandatory();
-export const by = () => new Option('--by <name>', 'who decides (default: your user name and host)');
+export const reason = (help: string) =>
+  new Option('--reason <text>', help).argParser(parseFilled).makeOptionMandatory();
+export const by = () =>
+  new Option('--by <name>', 'who decides (default: your user name and host)').argParser(parseFilled);
 
 /** @param what is let off, in the help @param deploys whether it has checks to leave out */
 export function addExceptionOptions(command: Command, what = 'run', deploys = true): Command {
@@ -35,7 +38,7 @@ export function addExceptionOptions(command: Command, what = 'run', deploys = tr
   );
   if (deploys) command.option('--no-check', 'leave out the checks of its sites; requires --reason');
   const flags = deploys ? '--override-freeze or --no-check' : '--override-freeze';
-  return command.option('--reason <text>', `why, with ${flags}; recorded with your name`);
+  return command.option('--reason <text>', `why, with ${flags}; recorded with your name`, parseFilled);
 }
 
 export interface ExceptionOptions {

@@ -65,6 +65,19 @@ export function parseId(text: string): string {
   throw new InvalidArgumentError(`The id ${problem}.`);
 }
 
+/** For a text that people read, such as a reason. */
+export function parseFilled(text: string): string {
+  if (text.trim() !== '') return text;
+  throw new InvalidArgumentError('It is empty. Give one.');
+}
+
+const RUN_ID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+export function parseRunId(text: string): string {
+  if (RUN_ID.test(text)) return text;
+  throw new InvalidArgumentError(`"${text}" is not a run id. It is a UUID, which \`--json\` prints as runId.`);
+}
+
 /** For an option that can be given several times. */
 export function collectTargets(toTarget: (id: string) => Target, limit: number) {
   return (text: string, before: Target[] = []): Target[] => {

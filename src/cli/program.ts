@@ -162,11 +162,23 @@ function fail(error: unknown, args: readonly string[]): number {
   return exitCodeOfResult(result);
 }
 
+/** Commander would look for what is required before it looks at `--sever`, and ask for `--server`. */
+function requiringLast(command: Command): Command {
+  const required = command.options.filter(({ mandatory }) => mandatory);
+  for (const option of required) option.makeOptionMandatory(false);
+  command.hook('preAction', () => {
+    const missing = required.find((it) => command.getOptionValue(it.attributeName()) === undefined);
+    if (missing !== undefined) command.error(`required option '${missing.flags}' not specified`);
+  });
+  command.commands.forEach((it) => void requiringLast(it));
+  return command;
+}
+
 /** Runs the command given by the arguments. @returns its exit code */
 export async function executeCommand(args: string[]): Promise<number> {
   startDocument();
   try {
-    await program().parseAsync(args, { from: 'user' });
+    await requiringLast(program()).parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? EXIT.completed);
   } catch (error) {
     return fail(error, args);

@@ -24,8 +24,10 @@ const detailsOf = (cause: unknown): string => (isGrpcServiceError(cause) ? cause
 export function toBelayError(error: unknown, what: string, result: RunResult | null = null): BelayError {
   if (error instanceof BelayError) return error;
   if (error instanceof WorkflowNotFoundError) {
-    const remedy = 'check the id; Temporal also deletes runs some time after they close';
-    return new BelayError('NotFound', `there is no ${error.workflowId}: ${remedy}`, result);
+    const { workflowId, runId } = error;
+    const [named, ids] = runId === undefined ? ['', 'id'] : [` with the run id ${runId}`, 'ids'];
+    const remedy = `check the ${ids}; Temporal also deletes runs some time after they close`;
+    return new BelayError('NotFound', `there is no ${workflowId}${named}: ${remedy}`, result);
   }
   if (error instanceof PayloadError) return new BelayError('Usage', `cannot ${what}: ${error.message}`, result);
   if (isClosed(error)) {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Connection } from '@temporalio/client';
+import { WorkflowNotFoundError, type Connection } from '@temporalio/client';
 import { tokenSource } from '../../src/config/environment/secrets.ts';
+import { listRuns } from '../../src/client/runs/list-runs.ts';
+import type { Outcome } from '../../src/contract/names.ts';
 import { startRun, type StartOptions } from '../../src/client/runs/start-run.ts';
 import type { Session } from '../../src/client/session.ts';
 import { toBelayError } from '../../src/client/to-belay-error.ts';
@@ -35,6 +37,19 @@ test('a misspelt option of a call that reads is refused, and names those that th
       type: 'Usage',
       message: 'before: is not an option of result: use signal',
     });
+});
+
+test('start refuses `again` without a key, and list an outcome that there is not', async () => {
+  const starting = startRun({} as Session, { siteIds: ['34'] }, { again: true });
+  await assert.rejects(starting, { type: 'Usage', message: 'again: requires a key' });
+  const listing = listRuns({} as Session, { outcome: ['failed', 'fine'] as Outcome[] });
+  await assert.rejects(listing, { type: 'Usage', message: /^outcome: fine is none of failed, unknown, timed_out/ });
+});
+
+test('an execution that is not found is named with its run id', () => {
+  const messageOf = (runId?: string) => toBelayError(new WorkflowNotFoundError('', 'deploy:1:k', runId), '').message;
+  assert.match(messageOf(), /^there is no deploy:1:k: check the id;/);
+  assert.match(messageOf('0d5a'), /^there is no deploy:1:k with the run id 0d5a: check the ids;/);
 });
 
 test('a note over 200 characters is cut, also before half of a character, and the rest stays', () => {

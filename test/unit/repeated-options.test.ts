@@ -13,6 +13,7 @@ function commandsOf(command: Command, path: string[] = []): { path: string[]; co
 /** A value that the option takes. */
 function valueOf(flags: string, choices: readonly string[] | undefined): string {
   if (choices !== undefined) return choices[0]!;
+  if (flags.includes('--run-id')) return '0d5a4d0c-7b0e-4c0e-9d53-6a3b1b9f8a11';
   if (flags.includes('<duration>')) return '1h';
   if (flags.includes('<n>') || flags.includes('<port>')) return '7';
   if (flags.includes('<time>')) return '2100-01-01T00:00Z';

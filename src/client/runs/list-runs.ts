@@ -9,7 +9,9 @@ import { refuseUnknown, IN_PARALLEL, type Session } from '../session.ts';
 import { newest, ofTypes, quoted } from '../list-filter.ts';
 import { closedResult, knownOf } from './run-status.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { RUN_TYPES, type Outcome } from '../../contract/names.ts';
+import { BelayError } from '../../contract/errors.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { OUTCOMES, RUN_TYPES, type Outcome } from '../../contract/names.ts';
 
 export interface RunFilter {
   siteId?: string;
@@ -33,10 +35,18 @@ const DEFAULT_LIMIT = 20;
 
 export async function listRuns(session: Session, filter: RunFilter): Promise<RunResult[]> {
   refuseUnknown('list', filter, RUN_FILTER);
+  refuseUnknownOutcome([filter.outcome ?? []].flat());
   return within(session, TIMING.client.listMs, 'list runs', async () => {
     const found = await newest(session, queryOf(filter), filter.limit ?? DEFAULT_LIMIT);
     return pMap(found, (info) => resultOf(session, info), IN_PARALLEL);
   });
+}
+
+/** Temporal finds nothing for a misspelt one, which looks as if nothing had failed. */
+function refuseUnknownOutcome(outcomes: readonly string[]): void {
+  const unknown = outcomes.find((it) => !OUTCOMES.some((known) => known === it));
+  if (unknown === undefined) return;
+  throw new BelayError('Usage', `outcome: ${plainText(unknown)} is none of ${OUTCOMES.join(', ')}`);
 }
 
 async function resultOf(session: Session, info: WorkflowExecutionInfo): Promise<RunResult> {

@@ -49,7 +49,8 @@ export async function startRun(session: Session, given: RunInput, options: Start
   const asked = withFittingMeta(given);
   const type = options.type ?? typeOf(asked);
   const { key } = options;
-  const problem = startProblem(type, asked, key);
+  const isAgainAlone = options.again === true && key === undefined;
+  const problem = isAgainAlone ? 'again: requires a key' : startProblem(type, asked, key);
   if (problem !== null) throw new BelayError('Usage', problem);
   return underKey(key, (used, ifTaken) =>
     startOnce(session, asked, { ...options, type, workflowId: runWorkflowId(type, asked, used), ifTaken }),

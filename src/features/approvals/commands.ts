@@ -2,8 +2,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { PLAN_DIGITS } from './text.ts';
 import type { DecideOptions } from './actions.ts';
-import { parseId } from '../../cli/parse-values.ts';
-import { examples, json } from '../../cli/options.ts';
+import { parseFilled, parseId } from '../../cli/parse-values.ts';
+import { examples, json, reason } from '../../cli/options.ts';
 
 const load = () => import('./actions.ts');
 
@@ -15,20 +15,18 @@ function approveCommand(): Command {
     .description(
       'approve what a run or rollout asks: shows it, then asks on a terminal, and signs with SSH if that is the proof',
     );
-  return addDecision(command, 'approve').option('--reason <text>', 'why; recorded with the approval');
+  return addDecision(command, 'approve').option('--reason <text>', 'why; recorded with the approval', parseFilled);
 }
 
 function rejectCommand(): Command {
   const command = new Command('reject')
     .summary('reject what a run or rollout asks')
     .description('reject what a run or rollout asks, which ends it');
-  return addDecision(command, 'reject').addOption(
-    new Option('--reason <text>', 'why; recorded, and shown to everyone').makeOptionMandatory(),
-  );
+  return addDecision(command, 'reject').addOption(reason('why; recorded, and shown to everyone'));
 }
 
 function addDecision(command: Command, decision: 'approve' | 'reject'): Command {
-  const reason = decision === 'reject' ? ' --reason "not before the sale ends"' : '';
+  const why = decision === 'reject' ? ' --reason "not before the sale ends"' : '';
   return command
     .argument('<workflowId>', 'id of the run or rollout, as in `belay approvals`', parseId)
     .addOption(
@@ -37,7 +35,7 @@ function addDecision(command: Command, decision: 'approve' | 'reject'): Command 
         `hash of the plan that you have read, at least its first ${PLAN_DIGITS} digits; required without a terminal`,
       ).argParser(parsePlan),
     )
-    .option('--by <name>', 'who decides, as in the file of signers (default: your user name and host)')
+    .option('--by <name>', 'who decides, as in the file of signers (default: your user name and host)', parseFilled)
     .addOption(
       new Option('--github', 'prove it by this job of GitHub Actions, if the approval asks for one').conflicts([
         'by',
@@ -46,7 +44,7 @@ function addDecision(command: Command, decision: 'approve' | 'reject'): Command 
     )
     .option('--key <file>', 'SSH key to sign with; a public key asks the agent (default: as `ssh` finds it)')
     .addOption(json())
-    .addHelpText('after', examples(`belay ${decision} backup-then-deploy:12:release-7 --by ana@example.com${reason}`))
+    .addHelpText('after', examples(`belay ${decision} backup-then-deploy:12:release-7 --by ana@example.com${why}`))
     .action(async (workflowId: string, options: DecideOptions) =>
       (await load()).decideApproval(decision, workflowId, options),
     );

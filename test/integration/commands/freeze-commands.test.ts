@@ -144,7 +144,7 @@ describe('belay freeze and thaw', () => {
     ['with two ends', ['freeze', ...HOUR, '--until', '2100-01-01T00:00Z'], /cannot be used with option '--for/],
     ['with two scopes', ['freeze', ...HOUR, '--site', '1', '--server', '2'], /cannot be used with option '-(s|S), --s/],
     ['without a reason', ['freeze', '--for', '1h'], /required option '--reason <text>' not specified/],
-    ['with an empty reason', ['freeze', '--for', '1h', '--reason', ' '], /reason: is empty: give one/],
+    ['with an empty reason', ['freeze', '--for', '1h', '--reason', ' '], /'--reason <text>'.*It is empty\. Give one\./],
     ['that ends in the past', ['freeze', '--until', '2020-01-01T00:00Z', ...WHY], /2020-01-01T00:00:00.000Z is over/],
     ['with a time without a zone', ['freeze', '--until', '2100-01-01T00:00', ...WHY], /is not a time with its zone/],
     ['that lasts 93 days', ['freeze', '--for', '2232h', ...WHY], /from 1s to 2208h/],
