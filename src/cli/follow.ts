@@ -1,5 +1,6 @@
 /** Shows a run while a command waits for it: one live line on a terminal, else one line for each change and every few minutes. */
 import type { Contact, Run, RunStatus } from '../starter.ts';
+import { BelayError } from '../contract/errors.ts';
 import { createLiveLines } from '../process/live-lines.ts';
 import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../contract/explain-wait.ts';
 import { TIMING } from '../contract/timing.ts';
@@ -23,18 +24,21 @@ export function followLive(
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
   const isNews = createNews();
 
-  function show(status: RunStatus): void {
+  function show(status: RunStatus | Lost): void {
+    if (status === 'lost') return terminal === null ? printIfNews(LOST) : terminal.draw([LOST]);
     const usual = eta(status);
     if (terminal !== null) return terminal.draw(lines(status, usual));
-    const line = liveLine(status, false, usual);
+    printIfNews(liveLine(status, false, usual));
+  }
+
+  function printIfNews(line: string): void {
     if (isNews(line)) printTo(stream, line);
   }
 
   const following = follow(
-    // A failed status request does not end the wait.
-    () => run.progress().catch(() => null),
+    () => run.progress().catch(lostOrNull),
     // Who waits shows the end.
-    (status) => status !== null && status.contact !== 'closed' && show(status),
+    (status) => status !== null && (status === 'lost' || status.contact !== 'closed') && show(status),
     terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
   );
   return {
@@ -86,6 +90,14 @@ export function contactText(
 }
 
 /* Looks again and again, and shows what it sees. */
+
+export type Lost = 'lost';
+/** What was shown last may be long untrue by now. */
+export const LOST = 'Temporal does not answer: still trying';
+
+/** A failed status request does not end the wait. */
+export const lostOrNull = (error: unknown): Lost | null =>
+  error instanceof BelayError && error.type === 'TemporalUnreachable' ? 'lost' : null;
 
 interface Following {
   /** Shows nothing any more. */

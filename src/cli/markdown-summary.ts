@@ -9,7 +9,7 @@ import { linkTarget, tableRows } from '../contract/markdown.ts';
 import { codeSpan } from '../contract/safe-text.ts';
 import type { OperationAdvice } from '../features/advice/rules.ts';
 import { adviceMarkdown } from '../features/advice/actions.ts';
-import { stateOfResult } from './run-text.ts';
+import { partText, stateOfResult } from './run-text.ts';
 import { printNote } from '../process/print.ts';
 
 /** CI limits the size of a page. Rows that are not `completed` come first, so they are kept. */
@@ -26,17 +26,17 @@ export async function writeSummary(file: string | undefined, markdown: () => str
 export function runMarkdown(result: RunResult, advice: readonly OperationAdvice[] = []): string {
   const { backup, deployments, workflowId, commit } = result;
   const parts = [
-    ...(backup === null ? [] : [[`backup of ${codeSpan(backup.serverId)}`, backup.outcome, backup.lastStatus]]),
-    ...deployments.map((it) => [`deployment of ${targetLabel(it.target, codeSpan)}`, it.outcome, it.lastStatus]),
+    ...(backup === null ? [] : [{ ...backup, part: `backup of ${codeSpan(backup.serverId)}` }]),
+    ...deployments.map((it) => ({ ...it, part: `deployment of ${targetLabel(it.target, codeSpan)}` })),
   ];
   return [
     ...head(workflowId ?? 'no run', result),
     ...table(
       ['part', 'outcome', 'last status'],
-      parts.map(([part, outcome, last]) => [
-        part ?? '',
-        outcome ?? 'no outcome yet',
-        last === null ? '' : codeSpan(last ?? ''),
+      parts.map(({ part, outcome, lastStatus }) => [
+        part,
+        partText(outcome, result),
+        lastStatus === null ? '' : codeSpan(lastStatus),
       ]),
     ),
     ...below(result.commitSeen === false ? [`commit ${codeSpan(commit ?? '')} was named, not seen`] : []),

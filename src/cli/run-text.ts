@@ -1,6 +1,7 @@
 /** Prints the result of a run on stdout, as one JSON document or as lines for people. */
 import colors from 'picocolors';
 import type { BackupResult, DeploymentResult, RunError, RunResult } from '../contract/run.ts';
+import type { Outcome } from '../contract/names.ts';
 import type { RolloutResult } from '../features/rollouts/shapes.ts';
 import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { glanceText } from '../contract/duration.ts';
@@ -50,7 +51,7 @@ export function resultLines(result: RunResult): string[] {
     `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...errorLines(result),
     ...heldIn(result).map((it) => `  ${heldText(it)}`),
-    ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup)}`]),
+    ...(backup === null ? [] : [`  backup of ${plainText(backup.serverId)}: ${backupFacts(backup, result)}`]),
     ...deployments.map((it) => `  deployment of ${targetLabel(it.target, plainText)}: ${deploymentFacts(it, result)}`),
     ...(workflowId === null ? [] : [`  run: ${workflowId}`]),
     ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
@@ -105,16 +106,20 @@ function reasonIn({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, room
   return fitting(`  ${plainText(error.message, Infinity)}`, room ?? Infinity);
 }
 
-function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult): string {
+/** A run that was terminated has parts whose outcome nobody recorded. */
+export const partText = (outcome: Outcome | null, run: Pick<RunResult, 'outcome'>): string =>
+  outcome ?? (run.outcome === null ? 'no outcome yet' : 'outcome not recorded');
+
+function backupFacts({ outcome, backupId, source, lastStatus, polls }: BackupResult, run: RunResult): string {
   const id = backupId === null ? '' : `, id ${plainText(backupId)}${source === null ? '' : ` (${source})`}`;
-  return `${outcome ?? 'no outcome yet'}${id}${lastFacts(lastStatus, polls)}`;
+  return `${partText(outcome, run)}${id}${lastFacts(lastStatus, polls)}`;
 }
 
 function deploymentFacts(deployment: DeploymentResult, run: RunResult): string {
   const { outcome, evidence, lastStatus, polls } = deployment;
   const check = checkText(deployment, run);
   const why = evidence === null ? '' : `, evidence: ${evidence}`;
-  return `${outcome ?? 'no outcome yet'}${why}${lastFacts(lastStatus, polls)}${check === null ? '' : `; ${check}`}`;
+  return `${partText(outcome, run)}${why}${lastFacts(lastStatus, polls)}${check === null ? '' : `; ${check}`}`;
 }
 
 function lastFacts(lastStatus: string | null, polls: number): string {

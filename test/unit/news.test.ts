@@ -1,10 +1,17 @@
 /** What a command that waits prints without a terminal, and what it says of a key that was used before. */
 import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { runMarkdown } from '../../src/cli/markdown-summary.ts';
-import { createNews } from '../../src/cli/follow.ts';
+import { createNews, followLive } from '../../src/cli/follow.ts';
+import { resultLines } from '../../src/cli/run-text.ts';
+import { BelayError } from '../../src/contract/errors.ts';
+import type { Outcome } from '../../src/contract/names.ts';
+import { siteTarget } from '../../src/contract/target.ts';
+import type { Run } from '../../src/starter.ts';
 import { TIMING } from '../../src/contract/timing.ts';
-import { emptyResult } from '../../src/contract/results.ts';
+import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 
 test('a line of a log is printed if it is news, and again after five minutes without news', () => {
   let nowMs = 0;
@@ -17,6 +24,31 @@ test('a line of a log is printed if it is news, and again after five minutes wit
   assert.deepEqual([after(TIMING.cli.repeatMs - 1, 'deploys'), after(1, 'deploys')], [false, true]);
   assert.equal(after(3_000, 'deploys'), false);
   assert.ok(TIMING.cli.repeatMs < 10 * 60_000, 'CI would end the job');
+});
+
+test('who waits reads that Temporal does not answer, and nothing of another failed look', async () => {
+  const printedAfter = async (error: Error) => {
+    const stream = new PassThrough();
+    const run = { progress: () => Promise.reject(error) } as unknown as Run;
+    const following = followLive(run, { stream: stream as unknown as NodeJS.WriteStream });
+    await setImmediate();
+    following.stop();
+    return String(stream.read() ?? '');
+  };
+  const away = new BelayError('TemporalUnreachable', 'cannot read run:1: Temporal does not answer');
+  assert.equal(await printedAfter(away), 'Temporal does not answer: still trying\n');
+  assert.equal(await printedAfter(new BelayError('NotFound', 'there is no run:1')), '');
+});
+
+test('a part of a closed run without an outcome is not called one that has none yet', () => {
+  const deployment = emptyDeployment(siteTarget('34'));
+  const text = (outcome: Outcome | null) => resultLines(emptyResult({ outcome, deployments: [deployment] })).join();
+  assert.match(text(null), /deployment of 34: no outcome yet/);
+  assert.match(text('unknown'), /deployment of 34: outcome not recorded/);
+  assert.match(
+    runMarkdown(emptyResult({ outcome: 'unknown', deployments: [deployment] })),
+    /\| outcome not recorded \|/,
+  );
 });
 
 test('a summary says that a run was started by an earlier command, and when it ended', () => {

@@ -20,7 +20,16 @@ import { isPending, isRunning, countsText, emptyRollout, pendingText } from '../
 import { glanceText } from '../../contract/duration.ts';
 import { ended, usualOf } from '../../rules/usual.ts';
 import { createLiveLines } from '../../process/live-lines.ts';
-import { createNews, follow, contactText, isStarting, liveLine } from '../../cli/follow.ts';
+import {
+  createNews,
+  follow,
+  contactText,
+  isStarting,
+  liveLine,
+  lostOrNull,
+  LOST,
+  type Lost,
+} from '../../cli/follow.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { heldIn, heldText } from '../freezes/text.ts';
 import { targetLabel } from '../../contract/target.ts';
@@ -86,14 +95,19 @@ function followRollout(
   };
   const isNews = createNews();
 
-  async function look(): Promise<{ status: RolloutStatus; lines: string[] } | null> {
-    // A failed status request does not end the wait.
-    const status = await rollout.status().catch(() => null);
-    if (status === null) return null;
+  async function look(): Promise<{ status: RolloutStatus; lines: string[] } | Lost | null> {
+    const status = await rollout.status().catch(lostOrNull);
+    if (status === null || status === 'lost') return status;
     return { status, lines: terminal === null ? [] : await runningLines(runOf, status.result) };
   }
 
-  function show({ status, lines }: { status: RolloutStatus; lines: string[] }): void {
+  function show(seen: { status: RolloutStatus; lines: string[] } | Lost): void {
+    if (seen === 'lost') {
+      if (terminal !== null) terminal.draw([LOST]);
+      else if (isNews(LOST)) printTo(stream, LOST);
+      return;
+    }
+    const { status, lines } = seen;
     terminal?.clear();
     printFinished(status.result);
     const head = headLine(status);
