@@ -101,6 +101,7 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.equal(code, 124);
     assert.match(stdout, /^stopped waiting, in progress: /);
     assert.equal((stdout + stderr).split(`npx belay-deploy wait deploy:${siteId}:k`).length, 2, stdout + stderr);
+    await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     on.sandbox.finish({ site: siteId }, 'completed');
   });
 
@@ -132,6 +133,10 @@ describe('the command line', { concurrency: 4 }, () => {
     await on.belay('deploy', '--site', bad, '--site', good, ...DEPLOY_PACE);
     const named = (runs: RunResult[]) => runs.map(({ workflowId }) => workflowId?.split(':')[0]);
     // Temporal's index of runs follows a moment later.
+    await eventually(
+      'the end of the second run',
+      async () => (await list('--site', bad, '--outcome', 'failed')).length === 1,
+    );
     await eventually('both runs', async () => (await list('--site', good)).length === 2);
     assert.deepEqual(named(await list('--site', good)), ['deploy', 'backup-then-deploy']);
     assert.deepEqual(named(await list('--server', serverId)), ['backup-then-deploy']);
