@@ -50,7 +50,7 @@ export const SLOW: readonly Group[] = [
 
 /** After them, one at a time: some use all the memory of a machine, and some measure. */
 export const SCRIPTS: readonly Script[] = [
-  { name: 'actions', args: ['tools/test-actions.ts'] },
+  { name: 'linters', args: ['tools/test-linters.ts'] },
   { name: 'specification', args: ['test/spec/run.ts'] },
   { name: 'chaos', args: ['test/model/chaos.ts', '--runs', '60', '--seed', '420000'] },
   { name: 'kubernetes', args: ['test/kubernetes/run.ts'] },
