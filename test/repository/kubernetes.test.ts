@@ -127,6 +127,8 @@ for (const { name, folder, port, ready } of PROGRAMS) {
     assert.deepEqual(budget.selector.matchLabels, selector.matchLabels);
     // Otherwise no node could ever be drained.
     assert.ok(budget.minAvailable >= 1 && budget.minAvailable < replicas);
+    // Nor while the pods are not ready, as all workers are while Temporal or the service is away.
+    assert.equal(budget.unhealthyPodEvictionPolicy, 'AlwaysAllow');
   });
 
   test(`the ${name} is confined as the restricted profile demands, and writes only to its temporary folder`, () => {

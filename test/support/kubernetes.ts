@@ -64,7 +64,7 @@ interface Specs {
   };
   WorkerDeployment: { template: PodTemplate; workerOptions: { connectionRef: { name: string } } };
   Connection: { hostPort: string };
-  PodDisruptionBudget: { minAvailable: number; selector: { matchLabels: Labels } };
+  PodDisruptionBudget: { minAvailable: number; unhealthyPodEvictionPolicy: string; selector: { matchLabels: Labels } };
   NetworkPolicy: {
     podSelector: { matchLabels?: Labels };
     policyTypes: string[];
