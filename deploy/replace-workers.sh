@@ -7,9 +7,13 @@ set -eu
 # Reads belay.yaml in a container of its own. A mistake ends the script here, while all workers run.
 docker compose "$@" run --rm --no-deps --no-TTY worker schedule apply --dry-run
 
-# In the list of the loop, a failure would end the script with success.
+# `--all` lists workers that have ended, too, and what `docker compose run` made of this service, which is left alone.
 workers=$(docker compose "$@" ps --all --quiet worker)
-for worker in $workers; do
+# shellcheck disable=SC2086 # each id is an argument
+states=$(docker inspect --format '{{.State.Health.Status}} {{index .Config.Labels "com.docker.compose.oneoff"}} {{.Id}}' $workers)
+
+# Those that are not healthy come first, such as one that a mistake kept from polling: `healthy` sorts before other states.
+for worker in $(echo "$states" | sort -r | sed -n 's/^.* False //p'); do
   # It gets the time of `stop_grace_period`.
   docker stop "$worker" >/dev/null
   docker rm "$worker" >/dev/null

@@ -1,7 +1,7 @@
 /** docker-compose.yml fits together, and with the code. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { machine } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -157,12 +157,34 @@ test('the image runs each command of the command line, the worker by default, an
     assert.ok(names.includes(name!), name);
 });
 
-test('the script that replaces workers fails if it cannot find them', async () => {
+/** @param answer how `docker` answers, as cases of a shell. @returns what the script asked of it, but for questions */
+async function replaceWorkers(answer: string): Promise<{ status: number | null; asked: string[] }> {
   const folder = await tempFolder();
-  writeFileSync(join(folder, 'docker'), '#!/bin/sh\ncase "$*" in *" ps "*) exit 3 ;; esac\n', { mode: 0o755 });
+  const docker = ['#!/bin/sh', `echo "$*" >>${folder}/asked`, `case "$*" in`, answer, 'esac', ''].join('\n');
+  writeFileSync(join(folder, 'docker'), docker, { mode: 0o755 });
   const env = { PATH: `${folder}:${process.env.PATH}` };
   const { status } = spawnSync('sh', ['deploy/replace-workers.sh'], { cwd: fileURLToPath(ROOT), env });
-  assert.equal(status, 3);
+  const asked = readFileSync(join(folder, 'asked'), 'utf8').trim().split('\n');
+  return {
+    status,
+    asked: asked.filter((it) => /^(stop|rm) | up /.test(it)).map((it) => it.replace(/^compose | --.*/g, '')),
+  };
+}
+
+test('the script that replaces workers fails if it cannot find them', async () => {
+  assert.deepEqual(await replaceWorkers('*" ps "*) exit 3 ;;'), { status: 3, asked: [] });
+});
+
+test('the script that replaces workers starts each new one before it stops the next, and leaves other containers alone', async () => {
+  const states = 'healthy False one\\nhealthy False two\\nunhealthy True waiting';
+  const asked = ['stop two', 'rm two', 'up', 'stop one', 'rm one', 'up'];
+  assert.deepEqual(await replaceWorkers(`inspect*) printf '${states}' ;;`), { status: 0, asked });
+});
+
+test('the script that replaces workers begins with one that is not healthy, and stops no other if its successor is not healthy', async () => {
+  const states = 'healthy False one\\nunhealthy False two\\nhealthy False three';
+  const answer = `inspect*) printf '${states}' ;; *" up "*) exit 1 ;;`;
+  assert.deepEqual(await replaceWorkers(answer), { status: 1, asked: ['stop two', 'rm two', 'up'] });
 });
 
 test('the image keeps the native core of its own platform', async () => {
