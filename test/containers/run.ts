@@ -21,6 +21,9 @@ import { openHowTo } from './how-to.ts';
 import { SCENARIOS, type Place } from './scenarios.ts';
 import { prepareStandIns } from './stand-ins.ts';
 
+/** What of earlier builds is kept. */
+const BUILD_CACHE = '2GB';
+
 const run = promisify(execFile);
 const beganMs = Date.now();
 const say = (line: string) =>
@@ -80,13 +83,15 @@ async function settle(engine: Place['engine']): Promise<Place> {
   return { engine, howTo, sandbox, folder, secrets, write };
 }
 
-/** Of a run that was killed. */
+/** Of a test that was killed, and images and layers of earlier ones, which would fill the disk. */
 async function removeLeftovers(docker: Place['engine']['docker']): Promise<void> {
   const containers = await docker('ps', '--all', '--quiet');
   if (containers !== '') await docker('rm', '--force', ...containers.split('\n'));
   await docker('network', 'prune', '--force');
   const volumes = await docker('volume', 'ls', '--quiet');
   if (volumes !== '') await docker('volume', 'rm', ...volumes.split('\n'));
+  await docker('image', 'prune', '--force');
+  await docker('builder', 'prune', '--force', '--keep-storage', BUILD_CACHE);
 }
 
 async function networkOfMachine(): Promise<string> {

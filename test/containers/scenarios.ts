@@ -64,6 +64,9 @@ async function production({ howTo, sandbox, engine }: Place): Promise<string> {
   const [worker] = await containersOf(engine, 'worker');
   const doctor = () => engine.docker('exec', worker!, 'node', 'dist/cli.js', 'doctor');
   await eventually('a doctor that finds nothing', () => doctor().catch(() => null));
+  // Temporal warns of what its later versions will require.
+  const [temporal] = await containersOf(engine, 'temporal');
+  assert.doesNotMatch(await logOf(engine, temporal!), /Future versions/);
   return 'the first verdict is right, the UI answers, and doctor finds nothing';
 }
 
@@ -112,7 +115,7 @@ async function board({ howTo, engine, write }: Place): Promise<string> {
 }
 
 /** As a process of the container sees it. */
-async function hardening({ engine }: Place): Promise<string> {
+async function hardening({ engine, secrets }: Place): Promise<string> {
   for (const name of ['worker', 'webhooks', 'board', 'temporal', 'temporal-ui']) {
     const [container] = await containersOf(engine, name);
     const status = await engine.docker('exec', container!, 'cat', '/proc/1/status');
@@ -143,10 +146,17 @@ async function hardening({ engine }: Place): Promise<string> {
     assert.equal(memory, bytesOf(service(name).mem_limit!), name);
     assert.deepEqual([swap, pids], [memory, 1_024], name);
   }
-  return 'user 1000, no capability, nothing writable, no swap';
+  const all = (await engine.docker('ps', '--all', '--quiet')).split('\n');
+  const shown = await engine.docker('inspect', ...all, 'belay-worker');
+  const layers = await engine.docker('history', '--no-trunc', 'belay-worker');
+  for (const name of await readdir(secrets)) {
+    const secret = (await readFile(join(secrets, name), 'utf8')).trim();
+    assert.ok(secret !== '' && !`${shown}${layers}`.includes(secret), name);
+  }
+  return 'user 1000, no capability, nothing writable, no swap, no secret in what Docker shows';
 }
 
-async function image({ engine }: Place): Promise<string> {
+async function image({ engine, howTo }: Place): Promise<string> {
   const ownMb = await ownMbOf(engine, 'belay-worker');
   assert.ok(ownMb <= IMAGE_MB, `${ownMb} MB`);
   const [worker] = await containersOf(engine, 'worker');
@@ -154,7 +164,17 @@ async function image({ engine }: Place): Promise<string> {
   assert.equal(cores.split('\n').length, 1, cores);
   const tools = await engine.docker('exec', worker!, 'ls', 'node_modules');
   assert.doesNotMatch(tools, /^(typescript|tsx|eslint)$/m);
-  return `${ownMb.toFixed(0)} MB over its base`;
+  await howTo.shell('docker compose --project-name again build --no-cache worker');
+  const files = await filesOf(engine, 'belay-worker');
+  assert.deepEqual(await filesOf(engine, 'again-worker'), files);
+  return `${ownMb.toFixed(0)} MB over its base; built again, all of its ${files.length} files are the same`;
+}
+
+/** With their hashes, but for those that the engine writes. */
+async function filesOf({ docker }: Engine, image: string): Promise<string[]> {
+  const list = "find / -xdev -type f ! -path '/etc/host*' ! -path /etc/resolv.conf -exec sha256sum {} +";
+  const printed = await docker('run', '--rm', '--user', '0', '--entrypoint', 'sh', image, '-c', list);
+  return printed.split('\n').toSorted();
 }
 
 /** Of the layers over the base of Node. */
@@ -287,8 +307,12 @@ async function configuration(place: Place): Promise<string> {
   for (const worker of workers) assert.match(await stateOf(engine, worker), /^running healthy/);
 
   const run = await inFlight(place);
+  const waiting = await howTo.shell('docker compose run --detach --no-deps --entrypoint sleep worker infinity');
+  const other = waiting.trim().split('\n').at(-1)!;
   const events = await eventsDuring(engine, () => howTo.repeat('Change `belay.yaml`'));
   assert.deepEqual(events, ['die', 'healthy', 'die', 'healthy']);
+  await engine.docker('exec', other, 'true');
+  await engine.docker('rm', '--force', other);
   await run.completes();
   await howTo.follow('Change `belay.yaml`');
   return 'a mistake changed nothing; then the workers were replaced one after another, with a run in flight';
