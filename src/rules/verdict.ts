@@ -265,6 +265,8 @@ export function strongestEvidence(
 export interface Trace {
   reading: StatusReading;
   by: 'transition' | 'changed';
+  /** Whether a later answer took it back. A change may then be that of a replica that lags, or of a deployment before ours. */
+  isOver: boolean;
 }
 
 /**
@@ -277,8 +279,8 @@ export function traceOf(context: VerdictContext, { standing }: Observations, rea
   if (standing === 'another') return null;
   const hasNewId = !isEmpty(freshIdsIn(knownIds(context), reading));
   if (!hasNewId && (standing === 'before' || standing === 'kept')) return null;
-  if (reading.state === 'in_progress') return { reading, by: 'transition' };
-  return hasNewId || !sameStatus(context.baseline, reading) ? { reading, by: 'changed' } : null;
+  if (reading.state === 'in_progress') return { reading, by: 'transition', isOver: false };
+  return hasNewId || !sameStatus(context.baseline, reading) ? { reading, by: 'changed', isOver: false } : null;
 }
 
 const knownIds = ({ baseline, triggerIds, otherIds }: VerdictContext): KnownIds => ({

@@ -13,6 +13,7 @@ import {
   type VerdictContext,
   type Observations,
   type StatusReading,
+  type Trace,
   type Verdict,
 } from '../../rules/verdict.ts';
 import { answeredMs } from '../../rules/trigger-policy.ts';
@@ -33,7 +34,7 @@ export interface Followed {
 
 export interface Start {
   seen: Observations;
-  reading: StatusReading | null;
+  trace: Trace | null;
   /** When the request was scheduled; absent if there was none, or long ago. */
   sentMs?: number;
 }
@@ -57,8 +58,8 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
   const nowMs = Date.now();
   let context = given;
   let seen = startRow(start.seen, nowMs);
-  let { reading } = start;
-  const decide = (latest: StatusReading, own: boolean): Conclusion | undefined => {
+  let reading = start.trace?.reading ?? null;
+  const decide = (latest: StatusReading, own: boolean, isOver = false): Conclusion | undefined => {
     const at = { own, nowMs: Date.now(), shownBySite: check?.shown ?? null };
     // A watch sends no request. The page proves that the deployment began, so a status can settle from here on.
     if (!context.accepted && at.shownBySite === 'identity') {
@@ -71,10 +72,12 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     const answered = { ...at, nowMs: answeredMs(latest, at.nowMs) };
     result.evidence = strongestEvidence(context, seen, latest, answered);
     const verdict = decideVerdict(context, seen, latest, answered);
-    return verdict === null ? undefined : concludeFromVerdict(operation, verdict);
+    if (verdict === null || (isOver && verdict.evidence === 'changed')) return undefined;
+    result.lastStatus = latest.status;
+    return concludeFromVerdict(operation, verdict);
   };
   // Its id may be that in the answer to the trigger, which came later.
-  const early = reading === null ? undefined : decide(reading, false);
+  const early = start.trace === null ? undefined : decide(start.trace.reading, false, start.trace.isOver);
   if (early !== undefined) return early;
   const earlyMs = earlyReadsMs(input.intervalMs, nowMs, start.sentMs ?? nowMs);
   const polled = await pollUntil<Conclusion>(

@@ -77,9 +77,8 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
 
 /** The request was accepted, or it left a trace. */
 function follow(deployment: Deployment, { context, result, seen, trace, sentMs }: Sent): Promise<Conclusion> {
-  const reading = trace?.reading ?? null;
   const [triggerIds, start] =
-    result.kind === 'accepted' ? [result.answer.ids ?? {}, { seen, reading, sentMs }] : [{}, { seen, reading }];
+    result.kind === 'accepted' ? [result.answer.ids ?? {}, { seen, trace, sentMs }] : [{}, { seen, trace }];
   return awaitVerdict(deployment, { ...context, accepted: true, triggerIds }, start);
 }
 

@@ -56,7 +56,7 @@ function note(sent: Omit<Sent, 'result'>, read: ReadResult, own: boolean): Trace
   if (!read.ok) return null;
   sent.seen = observe(context, sent.seen, read, { own, nowMs });
   const trace = traceOf(context, sent.seen, read);
-  sent.trace = trace ?? sent.trace;
+  sent.trace = trace ?? (sent.trace === null ? null : { ...sent.trace, isOver: true });
   return trace;
 }
 
@@ -105,7 +105,8 @@ export async function reconcile(
 ): Promise<Conclusion | 'accepted' | number> {
   const { intervalMs, settleMs } = input;
   operation.setPhase('reconcile');
-  if (sent.trace === null) {
+  let trace = lastingTrace(sent);
+  if (trace === null) {
     const nowMs = Date.now();
     const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);
     const schedule = skipTo(createPollSchedule(sent.sentMs, intervalMs, { earlyMs: TIMING.poll.earlyReadsMs }), nowMs);
@@ -126,24 +127,29 @@ export async function reconcile(
     if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);
     if (polled.kind === 'given_up') return conclude('unknown', polled.reason.type, `${name}: ${polled.reason.message}`);
     if (polled.kind === 'stopped') return conclude('unknown', 'OutcomeUnknown', `${name}: ${NO_ROOM}`);
-    if (sent.trace === null) return unknownWithoutTrace(input, sent, ambiguities, name) ?? notBeforeMs;
+    trace = lastingTrace(sent);
+    if (trace === null) return unknownWithoutTrace(input, sent, ambiguities, name) ?? notBeforeMs;
   }
   operation.result.acceptedAt = new Date().toISOString();
-  operation.result.trigger.reconciledBy = sent.trace.by;
+  operation.result.trigger.reconciledBy = trace.by;
   operation.setPhase('wait');
   return 'accepted';
 }
 
+const lastingTrace = ({ trace, seen }: Sent): Trace | null =>
+  trace?.by === 'changed' && trace.isOver && !seen.inProgress ? null : trace;
+
 /** @returns null if the request may be sent once more */
 function unknownWithoutTrace(
   input: DeploySiteInput,
-  { coverage, seen }: Sent,
+  { coverage, seen, trace }: Sent,
   ambiguities: number,
   name: string,
 ): Conclusion | null {
   const unknown = (reason: string) => conclude('unknown', 'OutcomeUnknown', `${name}: ${reason}`);
   if (seen.kept !== null)
     return unknown(`the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`);
+  if (trace !== null) return unknown('the status changed, and a later read took the change back');
   if (ambiguities > 1) return unknown('the request was sent twice, and neither attempt left a trace');
   if (input.onAmbiguous === 'stop') return unknown('the request left no trace, and the run must not send it again');
   if (hasNoGaps(coverage, input.intervalMs, Date.now())) return null;

@@ -165,7 +165,7 @@ function follow(run: RunState, followed: Followed, reading: StatusReading | null
   const context = { ...verdictContext(wanted, baseline), accepted: reading === null };
   const at = { own: true, nowMs: Date.now() };
   const seen = reading === null ? NO_OBSERVATIONS : observe(context, NO_OBSERVATIONS, reading, at);
-  return awaitVerdict(followed, context, { seen, reading: null });
+  return awaitVerdict(followed, context, { seen, trace: null });
 }
 
 /** @returns null if the site was never deployed */

@@ -54,7 +54,7 @@ function statusProblems(result: BackupResult | DeploymentResult, answered: Answe
   const own = answered.findLast(({ isPooled }) => !isPooled);
   // A read for a hint may decide in the moment in which the pool ends.
   const isHintedEnd = own?.isHinted === true && own.answer.status === lastStatus;
-  const last = (isHintedEnd ? own : answered.at(-1))?.answer.status ?? null;
+  const last = (isHintedEnd ? own : untilDecided(result, answered).at(-1))?.answer.status ?? null;
   const times = [startedAt, acceptedAt, endedAt].flatMap((at) => (at === null ? [] : [msOf(at)]));
   const found = times.every((ms, index) => index === 0 || ms >= times[index - 1]!) ? [] : ['has times out of order'];
   // What the pool read is then counted as it was due, although its wait ended later.
@@ -67,6 +67,16 @@ function statusProblems(result: BackupResult | DeploymentResult, answered: Answe
   if (isVerdict && stateOf(last ?? '') !== outcome) found.push(`${outcome}, and the last read is "${last}"`);
   if (isVerdict && acceptedAt === null) found.push(`${outcome}, and its request was not accepted`);
   return found;
+}
+
+/**
+ * The reads up to the one that decided. While the answer to a request is outstanding, others follow the end of what was in
+ * progress, or of our id. A change alone has to be the last one.
+ */
+function untilDecided(result: BackupResult | DeploymentResult, answered: Answered[]): Answered[] {
+  const isEarly = answered.at(-1)?.stage === 'trace' && ['completed', 'failed'].includes(reportedBy(result) ?? '');
+  if (!isEarly || !('evidence' in result) || result.evidence === 'changed') return answered;
+  return answered.slice(0, answered.findLastIndex(({ answer }) => answer.status === result.lastStatus) + 1);
 }
 
 /** What the service reports, also where the check of the site says no. */
@@ -84,14 +94,15 @@ function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered
   if (outcome !== 'completed' && outcome !== 'failed') return [];
   const { settleMs } = startInput<DeploySiteInput>(run);
   const fromIndex = answered.findLastIndex(({ stage }) => stage === 'baseline') + 1;
-  const since = answered.slice(fromIndex);
+  const since = untilDecided(result, answered).slice(fromIndex);
   const words = since.map(({ answer }) => normal(answer.status));
   const baseline = answered[fromIndex - 1];
-  const moved = words.some((word) => stateOf(word) === 'in_progress');
-  const found = moved === (inProgressAt !== null) ? [] : [`was in progress: ${moved}, reports ${inProgressAt}`];
+  const isMoving = (it: Answered) => stateOf(it.answer.status) === 'in_progress';
+  const hasMoved = answered.slice(fromIndex).some(isMoving);
+  const found = hasMoved === (inProgressAt !== null) ? [] : [`was in progress: ${hasMoved}, reports ${inProgressAt}`];
   const holds = {
     identity: () => showedIdentity(run) || idsIn(since.at(-1)!.answer).some((id) => requestIds(run).includes(id)),
-    transition: () => moved,
+    transition: () => since.some(isMoving),
     changed: () => showedChange(run) || baseline === undefined || normal(baseline.answer.status) !== words.at(-1),
     settled() {
       const resumed = resumedMs(run);

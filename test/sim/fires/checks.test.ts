@@ -7,6 +7,7 @@ import { SIGNALS } from '../../../src/contract/names.ts';
 import type { LockReleased } from '../../../src/contract/operation.ts';
 import type { RolloutResult } from '../../../src/features/rollouts/shapes.ts';
 import type { DeploymentResult } from '../../../src/contract/run.ts';
+import type { Fault } from '../../../src/sandbox/faults.ts';
 import type { ScriptPart } from '../../../src/sandbox/script.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
 import { servers } from '../../support/rollouts.ts';
@@ -154,6 +155,23 @@ test('S7: a result that its reads do not show is a finding', () =>
     for (const evidence of ['identity', 'settled', null] as const)
       assert.match(found({ evidence }), new RegExp(`reports evidence "${evidence}", which its reads do not show`));
     assert.match(found({ polls: 99 }), /^S7: deploy:\S+ reports deploy-site:\S+ otherwise$/m);
+  })());
+
+test('S7: a verdict by a change that a later read took back is a finding, and one by a transition is none', () =>
+  inVirtualTime(async ({ world, sandbox, start, result }) => {
+    const siteId = siteAfter(sandbox, COMPLETED, COMPLETED);
+    const shown = (status: string): Fault => ({
+      ...{ route: 'latest', target: siteId, skip: 2 },
+      answer: { kind: 'body', code: 200, type: 'application/json', text: JSON.stringify({ status }) },
+    });
+    sandbox.fault({ route: 'deploy', target: siteId, delayMs: 7_000, answer: { kind: 'true' } });
+    sandbox.fault(...['building', 'failed', 'completed'].map(shown));
+    const { deployments } = await result(start({ siteIds: [siteId], deploy: { intervalMs: 2_500, tries: 20 } }));
+    assert.equal(deployments[0]?.evidence, 'transition');
+    assert.deepEqual(unfounded(world), []);
+    const operation = world.server.find(deploySiteId(siteId))!;
+    operation.outcome = { result: payloads.toPayload({ ...deployments[0], evidence: 'changed' }) };
+    assert.match(unfounded(world).join('\n'), /^S7: deploy-site:\S+ failed, and the last read is "completed"$/m);
   })());
 
 test('S7: an unknown outcome of a status that had settled is a finding', () =>

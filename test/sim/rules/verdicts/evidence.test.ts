@@ -132,6 +132,47 @@ describe('evidence of our deployment', () => {
     }),
   );
 
+  describe('while the answer to the POST is outstanding', () => {
+    const BRIEF = { intervalMs: 2_500, tries: 20 };
+    /** The reads after the request, in their order. The service has answered by the fifth. */
+    const shown = (siteId: string, words: string[]): Fault[] =>
+      words.map((status) => ({ ...lagging(siteId, status), skip: 2, times: 1 }));
+
+    const judged = (words: string[], post: Pick<Fault, 'answer' | 'effect'>, expected: string) =>
+      inVirtualTime(async (stack) => {
+        const { sandbox } = stack;
+        const siteId = siteAfter(sandbox, COMPLETED, COMPLETED);
+        sandbox.fault({ route: 'deploy', target: siteId, delayMs: 7_000, ...post }, ...shown(siteId, words));
+        const result = await deploy(stack, siteId, BRIEF);
+        assert.equal(verdictLine(result), expected);
+        assert.equal(posts(sandbox, `/v1/sites/${siteId}/deploy`).length, 1);
+        const isVerdict = ['completed', 'failed'].includes(result.outcome!);
+        if (isVerdict) assert.equal(result.deployments[0]?.lastStatus, result.outcome);
+      });
+
+    const LATE = { answer: { kind: 'true' } } as const;
+    const LOST = { answer: { kind: 'reset' }, effect: false } as const;
+    const TAKEN_BACK = ['failed', 'completed', 'completed'];
+
+    test('a change that a later read takes back is no verdict', judged(TAKEN_BACK, LATE, 'completed by settled'));
+
+    test(
+      'a change that a later read takes back is no trace of a request in doubt, and forbids another',
+      judged(TAKEN_BACK, LOST, 'unknown by OutcomeUnknown'),
+    );
+
+    test('a change that lasts is the verdict', judged(['completed', 'failed', 'failed'], LATE, 'failed by changed'));
+
+    for (const [how, post] of [
+      ['late', LATE],
+      ['lost', LOST],
+    ] as const)
+      test(
+        `the end of what was seen in progress stays the verdict, whatever follows, if the answer is ${how}`,
+        judged(['building', 'failed', 'completed'], post, 'failed by transition'),
+      );
+  });
+
   test(
     'a push in the place of a request that was lost is taken for its trace',
     inVirtualTime(async (stack) => {
