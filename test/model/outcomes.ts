@@ -74,6 +74,8 @@ function wholeProblem({ result, cancelledMs, runId }: PlayedRun): string | null 
     return `completed, though a part is not: ${parts.map(({ outcome }) => outcome).join(', ')}`;
   if (result.outcome === 'failed' && !parts.some(({ outcome }) => outcome === 'failed'))
     return 'failed, though no part is';
+  if (result.outcome === 'cancelled' && parts.some(({ outcome }) => outcome === 'failed'))
+    return 'cancelled, though a part failed';
   return result.outcome === 'cancelled' && cancelledMs === null ? 'cancelled without a request' : null;
 }
 

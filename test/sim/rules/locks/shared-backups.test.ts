@@ -74,6 +74,21 @@ describe('shared backups', () => {
   );
 
   test(
+    'a run that is cancelled while its failed backup passes its lock on reports the failure',
+    inVirtualTime(async (stack) => {
+      const { world, until, cancel, result } = stack;
+      const lock = await held(stack, 'backup');
+      const sharer = await lock.queueUp();
+      lock.finish('failed');
+      await until('its failure, passed on', () => sharer.signals > 0);
+      assert.equal(world.server.find(lock.lockId)!.closedMs, null);
+      cancel(lock.holder);
+      const { outcome, error, backup } = await result(lock.holder);
+      assert.deepEqual([outcome, backup?.outcome, error?.type], ['failed', 'failed', 'BackupFailed']);
+    }),
+  );
+
+  test(
     'a shared backup continues for the other runs if one of them is cancelled',
     inVirtualTime(async (stack) => {
       const lock = await held(stack, 'backup');
