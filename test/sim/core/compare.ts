@@ -48,4 +48,4 @@ function plain(value: unknown, bytes: 'base64' | 'utf8' = 'base64'): unknown {
 }
 
 const isUnset = (value: unknown): boolean =>
-  value === null || value === undefined || value === '' || isDeepStrictEqual(value, []);
+  value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);

@@ -10,9 +10,17 @@ export interface Executions {
   forgetAll(): void;
 }
 
+/**
+ * Without a cache, code is loaded again once its history is longer by this factor: short ones for each task. For each task of
+ * a long one, a play would cost ten times as much.
+ */
+const RELOADED_AFTER = 1.1;
+
 export function createExecutions(name: string, parts: WorkerParts, ask: Ask): Executions {
   const { tape, process, server, hazard } = parts;
   const cache = new Map<string, Cached>();
+  /** How long its history was when its code was loaded. */
+  const loadedAt = new Map<string, number>();
   const turns = new Map<string, Promise<void>>();
 
   /** One task of an execution at a time. */
@@ -23,7 +31,8 @@ export function createExecutions(name: string, parts: WorkerParts, ask: Ask): Ex
     turns.set(runId, turn);
     await turn;
     if (turns.get(runId) === turn) turns.delete(runId);
-    evict();
+    if (parts.cacheSize > 0) evict();
+    else if (!turns.has(runId) && task.history.length > RELOADED_AFTER * loadedAt.get(runId)!) forget(runId);
   }
 
   async function doTask(task: WorkflowTask): Promise<void> {
@@ -33,7 +42,7 @@ export function createExecutions(name: string, parts: WorkerParts, ask: Ask): Ex
     let end: TaskEnd = 'refused';
     try {
       const cached = cache.get(run.runId) ?? (await openCached(parts.sandboxes, factsOf(run)));
-      cache.delete(run.runId);
+      if (!cache.delete(run.runId)) loadedAt.set(run.runId, task.history.length);
       cache.set(run.runId, cached);
       const completion = await cached.runTask(task.history, task.updates);
       hazard('task done');
@@ -59,6 +68,7 @@ export function createExecutions(name: string, parts: WorkerParts, ask: Ask): Ex
   function forget(runId: string): void {
     const cached = cache.get(runId);
     cache.delete(runId);
+    loadedAt.delete(runId);
     void cached?.dispose();
   }
 
