@@ -265,7 +265,7 @@ export function strongestEvidence(
 export interface Trace {
   reading: StatusReading;
   by: 'transition' | 'changed';
-  /** Whether a later answer took it back. A change may then be that of a replica that lags, or of a deployment before ours. */
+  /** Whether a later answer took a change back. It may be that of a replica that lags, or of a deployment before ours. */
   isOver: boolean;
 }
 

@@ -1,4 +1,5 @@
 /** Sends the POST of a deployment, and looks for a trace of one in doubt. Reads go on all the time, so that none is missed. */
+import { patched } from '@temporalio/workflow';
 import type { ReadResult, TriggerAnswer } from '../../contract/activities.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -56,7 +57,8 @@ function note(sent: Omit<Sent, 'result'>, read: ReadResult, own: boolean): Trace
   if (!read.ok) return null;
   sent.seen = observe(context, sent.seen, read, { own, nowMs });
   const trace = traceOf(context, sent.seen, read);
-  sent.trace = trace ?? (sent.trace === null ? null : { ...sent.trace, isOver: true });
+  if (trace !== null) sent.trace = trace;
+  else if (sent.trace?.by === 'changed' && patched('change-taken-back')) sent.trace = { ...sent.trace, isOver: true };
   return trace;
 }
 
@@ -137,7 +139,7 @@ export async function reconcile(
 }
 
 const lastingTrace = ({ trace, seen }: Sent): Trace | null =>
-  trace?.by === 'changed' && trace.isOver && !seen.inProgress ? null : trace;
+  trace?.isOver === true && !seen.inProgress ? null : trace;
 
 /** @returns null if the request may be sent once more */
 function unknownWithoutTrace(
