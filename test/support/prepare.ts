@@ -1,4 +1,5 @@
 /** Runs before the tests: builds stale output and a missing Temporal server, so that no test waits for them. */
+import { readFileSync } from 'node:fs';
 import { buildEnvironment, cacheFolder } from '../../src/config/environment/environment.ts';
 import { downloadBySdk, findExecutable } from '../../src/dev/find-server.ts';
 import { showBuild } from '../../src/dev/build-server.ts';
@@ -14,9 +15,15 @@ export async function build(): Promise<void> {
   await bundleFromSource();
 }
 
-/** @returns the server that the tests share */
-export async function startServer(namespaces: number): Promise<TemporalServer> {
-  for (const profile of PROFILES) await bundleFromSource([replacementFor(profile)]);
+/**
+ * @param files the tests that share it
+ * @returns the server
+ */
+export async function startServer(namespaces: number, files: readonly string[]): Promise<TemporalServer> {
+  const texts = files.map((file) => readFileSync(file, 'utf8'));
+  const isUsed = (profile: string) => texts.some((text) => text.includes(`/timing/use-${profile}.ts'`));
+  // Each costs seconds of CPU time after a change of the workflows.
+  for (const profile of PROFILES.filter(isUsed)) await bundleFromSource([replacementFor(profile)]);
   const progress = showBuild(process.stderr);
   await findExecutable({
     cacheFolder: cacheFolder(),
