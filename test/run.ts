@@ -90,7 +90,6 @@ async function runGroup(group: Group): Promise<Result> {
   setPriority(child.pid!, 10);
   const printed = collect(child);
   const inProgress = new Map<string, string>();
-  const unended = () => [...inProgress.values()].map((place) => `\n  had not ended: ${place}`).join('');
   let newestMs = Date.now();
   const watch = setInterval(() => {
     if (Date.now() - newestMs < SILENCE_MS) return;
@@ -107,7 +106,7 @@ async function runGroup(group: Group): Promise<Result> {
       hasEnded = true;
       result.cpuMs = message.cpuMs;
     } else if (message.type === 'late') {
-      result.failures.push(`${group.name}\n  ${message.error}${unended()}`);
+      result.failures.push(`${group.name}\n  ${message.error}`);
     } else if (message.type === 'begin') {
       if (message.nesting > 0) inProgress.set(keyOf(message), placed(message));
     } else if (message.type === 'complete') {
@@ -125,9 +124,8 @@ async function runGroup(group: Group): Promise<Result> {
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   clearInterval(watch);
   if (!hasEnded) {
-    result.failures.push(
-      `${group.name}\n  ended early, with ${signal ?? code}${unended()}\n  it printed:\n${printed()}`,
-    );
+    const tests = [...inProgress.values()].map((place) => `\n  had not ended: ${place}`).join('');
+    result.failures.push(`${group.name}\n  ended early, with ${signal ?? code}${tests}\n  it printed:\n${printed()}`);
   } else if (code !== 0 && result.failures.length === 0) {
     // An error outside of a test has no other trace than the exit code.
     result.failures.push(
