@@ -41,7 +41,7 @@ export const GATES: TestedMutant[] = [
     changes: [
       change(
         'features/gates/worker-measure.ts',
-        'escapeForString(escapeForExpression(text))',
+        'escapeForString(escapeForExpression(text), part.quote)',
         'escapeForExpression(text)',
       ),
     ],

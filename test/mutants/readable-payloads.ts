@@ -12,8 +12,8 @@ export const READABLE_PAYLOADS: TestedMutant[] = [
     changes: [
       change(
         'client/decode-payloads.ts',
-        'client.options.loadedDataConverter,',
-        '{ ...client.options.loadedDataConverter, payloadCodecs: [] },',
+        'decodeOptionalSinglePayload<T>(client.options.loadedDataConverter,',
+        'decodeOptionalSinglePayload<T>({ ...client.options.loadedDataConverter, payloadCodecs: [] },',
       ),
     ],
     test: integration('temporal/other-readers', 'an event is stored, handled and shown'),
