@@ -62,7 +62,9 @@ const deploy = (siteId: string, on = belay): Promise<RunHandle> =>
   on.start({ siteIds: [siteId], commit: COMMIT, deploy: DEPLOY, heartbeat: 'night' }, { type: 'deployOnly' });
 
 const seen = (siteId: string) => statuses.filter(({ context }) => context === `belay/${siteId}`);
-const statesOf = (siteId: string): string[] => seen(siteId).map(({ state }) => state);
+/** A run may begin so slowly that the place is told `begins`, too, which has the state of `in progress` there. */
+const statesOf = (siteId: string): string[] =>
+  seen(siteId).flatMap(({ state }, index, all) => (state === all[index - 1]?.state ? [] : [state]));
 const callsOf = (runId: string) => beats.filter((it) => it.runId === runId).map(({ call }) => call);
 
 const runIdOf = async ({ workflowId }: RunHandle) =>
