@@ -1,5 +1,5 @@
 /** A frozen run is refused, or waits until the freezes end. It holds no lock and no operation meanwhile. */
-import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, defineSignal, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
   FREEZES_FACT,
   type FrozenBy,
@@ -230,7 +230,7 @@ export async function unlessOver<T>(answer: Promise<T>, isOver: () => boolean): 
   const answered = () => void (isAnswered = true);
   answer.then(answered, answered);
   await condition(() => isAnswered || isOver());
-  return isOver() ? null : answer;
+  return isOver() && (!isAnswered || patched('over-beside-answer')) ? null : answer;
 }
 
 /** Records in a result what it waits for. @returns a function to call with everything that holds at the moment */

@@ -49,8 +49,10 @@ async function createOrShare(run: RunState, serverId: string): Promise<Conclusio
   const input = { ...sharedInput(run, part, step), serverId, intervalMs, tries };
   const end = await operate<BackupResult>(run, part, input, emptyBackup(serverId));
   if ('shared' in end) return share(run, end.shared);
-  const ended = 'left' in end ? await leaveBackup(serverId, end.left) : end;
-  const { error, ...backup } = ended;
+  return 'left' in end ? leaveBackup(run, serverId, end.left) : recordEnd(run, end);
+}
+
+function recordEnd(run: RunState, { error, ...backup }: Ended<BackupResult>): Conclusion {
   run.result.backup = backup;
   return { outcome: backup.outcome, error };
 }
@@ -60,19 +62,18 @@ async function createOrShare(run: RunState, serverId: string): Promise<Conclusio
  * the moment in which its run was cancelled or replaced has the last word.
  */
 async function leaveBackup(
+  run: RunState,
   serverId: string,
   { execution, isClosed, closed }: LeftOperation<BackupResult>,
-): Promise<Ended<BackupResult>> {
+): Promise<Conclusion> {
   const progress = await askOperation(execution).catch(() => null);
   const seen = progress === null ? emptyBackup(serverId) : (progress.result as BackupResult);
   const { backupId, outcome, endedAt } = seen;
-  if ((outcome !== null || isClosed()) && patched('backup-ended-when-left')) return closed;
+  if ((outcome !== null || isClosed()) && patched('backup-ended-when-left')) return recordEnd(run, await closed);
+  run.result.backup = { ...seen, outcome: outcome ?? 'cancelled', endedAt: endedAt ?? new Date().toISOString() };
   const backup = backupId === null ? 'the backup' : `backup ${backupId}`;
   const message = `cancelled; ${backup} of server ${serverId} continues, followed by ${execution.workflowId}`;
-  return {
-    ...{ ...seen, outcome: outcome ?? 'cancelled', endedAt: endedAt ?? new Date().toISOString() },
-    error: { type: 'Cancelled', message },
-  };
+  return conclude('cancelled', 'Cancelled', message);
 }
 
 /** Runs that share a backup share its outcome at the service, but each keeps its own timeout. */
