@@ -11,7 +11,8 @@ test('the list of events leaves out what a person started in the UI', async () =
   const workflow = {
     async *list() {
       yield* await Promise.resolve([
-        { workflowId: 'by hand', startTime },
+        // As Temporal answers about a workflow without a memo.
+        { workflowId: 'by hand', startTime, memo: {} },
         { workflowId: 'event:panel:1', startTime, memo },
       ]);
     },

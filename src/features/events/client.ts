@@ -44,16 +44,22 @@ export async function getEvent(session: Session, workflowId: string): Promise<Ev
   const handle = client.workflow.getHandle(workflowId);
   const read = async (): Promise<EventDetails> => {
     const { type, status } = await handle.describe();
-    const input = type === EVENT_TYPE ? await inputOf<EventInput>(client, workflowId) : null;
-    if (input === null) throw new BelayError('NotFound', `${workflowId} is not an event; \`belay events\` lists them`);
+    const input = type === EVENT_TYPE ? await inputOf<Partial<EventInput>>(client, workflowId) : null;
+    if (input?.event === undefined)
+      throw new BelayError('NotFound', `${workflowId} is not an event; \`belay events\` lists them`);
     // An event whose notifications were not delivered fails with its result.
-    return { ...input, result: status.name === 'RUNNING' ? null : await resultLeft<EventResult>(handle) };
+    return {
+      ...(input as EventInput),
+      result: status.name === 'RUNNING' ? null : await resultLeft<EventResult>(handle),
+    };
   };
   const found = await within(session, TIMING.client.listMs, `read ${workflowId}`, () => unlessMissing(read()));
   if (found !== null) return found;
   throw new BelayError('NotFound', `there is no event ${workflowId}; \`belay events\` lists them`);
 }
 
-/** What a person starts in the UI under this type has no memo, and is no delivery. */
-const receivedEventIn = ({ workflowId, memo }: WorkflowExecutionInfo): ReceivedEvent[] =>
-  memo === undefined ? [] : [{ workflowId, ...(memo as unknown as EventMemo) }];
+/** What a person starts in the UI under this type has an empty memo, and is no delivery. */
+function receivedEventIn({ workflowId, memo }: WorkflowExecutionInfo): ReceivedEvent[] {
+  const known = (memo ?? {}) as Partial<EventMemo>;
+  return known.event === undefined ? [] : [{ workflowId, ...(known as EventMemo) }];
+}

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { Client, Connection } from '@temporalio/client';
+import { EVENT_TYPE } from '../../../src/contract/names.ts';
 import type { RunResult } from '../../../src/contract/run.ts';
 import type { EventInput, ServiceEvent } from '../../../src/features/events/shapes.ts';
 import type { ReceivedEvent } from '../../../src/starter.ts';
@@ -44,6 +46,7 @@ const PATHS = [
 ];
 /** The event that BODY makes at the receiver. */
 const EVENT = 'event:panel:d1';
+const BY_HAND = 'by-hand';
 
 interface Place {
   dev: Dev;
@@ -55,7 +58,7 @@ interface Place {
 
 /** While it starts, the tests that need no running stack go first. */
 let place: Promise<Place>;
-/** A dev that knows the panel, after a run and a delivery. */
+/** A dev that knows the panel, after a workflow that a person started, a run and a delivery. */
 async function startPlace(): Promise<Place> {
   const BELAY_CONFIG = await fileWith(BELAY_YAML, 'belay.yaml');
   const env = { BELAY_HOME: await tempFolder(), BELAY_CONFIG };
@@ -67,6 +70,7 @@ async function startPlace(): Promise<Place> {
     assert.deepEqual([code, error, schemaVersion], [0, null, 1]);
     return events;
   };
+  await startByHand(dev.ready.temporal);
   const { code, stderr, json } = await belay('run', '--server', 's1', '--site', 'a1', '--json');
   assert.equal(code, 0, stderr);
   const headers = { 'content-type': 'application/json', 'x-delivery': 'd1' };
@@ -74,6 +78,15 @@ async function startPlace(): Promise<Place> {
   assert.equal((await fetch(`${dev.ready.webhooks}/webhooks/panel`, request)).status, 202);
   await eventually('all five in the list', async () => (await list()).length === 5);
   return { dev, ran: json(), belay, list };
+}
+
+async function startByHand(address: string): Promise<void> {
+  const connection = await Connection.connect({ address });
+  const { workflow } = new Client({ connection });
+  await workflow.start(EVENT_TYPE, { workflowId: BY_HAND, taskQueue: 'none', args: [{}] });
+  const listed = () => workflow.count(`WorkflowId = "${BY_HAND}"`);
+  await eventually('it in the index of Temporal', async () => (await listed()).count === 1);
+  await connection.close();
 }
 
 async function fileWith(text: string, name = 'body.json'): Promise<string> {
@@ -262,5 +275,12 @@ describe('belay events', { concurrency: 6 }, () => {
     const { code, stdout, stderr } = await belay('events', 'show', 'nobody');
     assert.deepEqual([code, stdout], [2, '']);
     assert.match(stderr, /^belay: .*nobody.*\n$/);
+  });
+
+  test('lists and shows nothing of what a person starts in the UI under the type of events', async () => {
+    const { belay, list } = await place;
+    assert.equal((await list()).length, 5);
+    const { code, json } = await belay('events', 'show', BY_HAND, '--json');
+    assert.deepEqual([code, json().error?.type], [2, 'NotFound']);
   });
 });
