@@ -9,8 +9,11 @@ docker compose "$@" run --rm --no-deps --no-TTY worker schedule apply --dry-run
 
 # `--all` lists workers that have ended, too, and what `docker compose run` made of this service, which is left alone.
 workers=$(docker compose "$@" ps --all --quiet worker)
+: "${workers:?there is none: start them with docker compose up --detach worker}"
+# One that never started has no health.
+health='{{if .State.Health}}{{.State.Health.Status}}{{else}}none{{end}}'
 # shellcheck disable=SC2086 # each id is an argument
-states=$(docker inspect --format '{{.State.Health.Status}} {{index .Config.Labels "com.docker.compose.oneoff"}} {{.Id}}' $workers)
+states=$(docker inspect --format "$health"' {{index .Config.Labels "com.docker.compose.oneoff"}} {{.Id}}' $workers)
 
 # Those that are not healthy come first, such as one that a mistake kept from polling: `healthy` sorts before other states.
 for worker in $(echo "$states" | sort -r | sed -n 's/^.* False //p'); do

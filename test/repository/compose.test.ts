@@ -158,33 +158,39 @@ test('the image runs each command of the command line, the worker by default, an
 });
 
 /** @param answer how `docker` answers, as cases of a shell. @returns what the script asked of it, but for questions */
-async function replaceWorkers(answer: string): Promise<{ status: number | null; asked: string[] }> {
+async function replaceWorkers(answer: string): Promise<{ status: number | null; asked: string[]; stderr: string }> {
   const folder = await tempFolder();
   const docker = ['#!/bin/sh', `echo "$*" >>${folder}/asked`, `case "$*" in`, answer, 'esac', ''].join('\n');
   writeFileSync(join(folder, 'docker'), docker, { mode: 0o755 });
   const env = { PATH: `${folder}:${process.env.PATH}` };
-  const { status } = spawnSync('sh', ['deploy/replace-workers.sh'], { cwd: fileURLToPath(ROOT), env });
+  const script = ['deploy/replace-workers.sh'];
+  const { status, stderr } = spawnSync('sh', script, { cwd: fileURLToPath(ROOT), env, encoding: 'utf8' });
   const asked = readFileSync(join(folder, 'asked'), 'utf8').trim().split('\n');
   return {
-    status,
+    ...{ status, stderr },
     asked: asked.filter((it) => /^(stop|rm) | up /.test(it)).map((it) => it.replace(/^compose | --.*/g, '')),
   };
 }
 
 test('the script that replaces workers fails if it cannot find them', async () => {
-  assert.deepEqual(await replaceWorkers('*" ps "*) exit 3 ;;'), { status: 3, asked: [] });
+  assert.deepEqual(await replaceWorkers('*" ps "*) exit 3 ;;'), { status: 3, stderr: '', asked: [] });
+  const { status, stderr, asked } = await replaceWorkers('*" ps "*) ;; inspect*) exit 0 ;;');
+  assert.ok(status !== 0 && asked.length === 0);
+  assert.match(stderr, /there is none: start them with docker compose up --detach worker$/m);
 });
+
+const LISTED = '*" ps "*) echo one two ;;';
 
 test('the script that replaces workers starts each new one before it stops the next, and leaves other containers alone', async () => {
   const states = 'healthy False one\\nhealthy False two\\nunhealthy True waiting';
   const asked = ['stop two', 'rm two', 'up', 'stop one', 'rm one', 'up'];
-  assert.deepEqual(await replaceWorkers(`inspect*) printf '${states}' ;;`), { status: 0, asked });
+  assert.deepEqual(await replaceWorkers(`${LISTED} inspect*) printf '${states}' ;;`), { status: 0, stderr: '', asked });
 });
 
 test('the script that replaces workers begins with one that is not healthy, and stops no other if its successor is not healthy', async () => {
   const states = 'healthy False one\\nunhealthy False two\\nhealthy False three';
-  const answer = `inspect*) printf '${states}' ;; *" up "*) exit 1 ;;`;
-  assert.deepEqual(await replaceWorkers(answer), { status: 1, asked: ['stop two', 'rm two', 'up'] });
+  const answer = `${LISTED} inspect*) printf '${states}' ;; *" up "*) exit 1 ;;`;
+  assert.deepEqual(await replaceWorkers(answer), { status: 1, stderr: '', asked: ['stop two', 'rm two', 'up'] });
 });
 
 test('the image keeps the native core of its own platform', async () => {
