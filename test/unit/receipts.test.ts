@@ -12,7 +12,7 @@ import { backupServerId, lockIdOf, runWorkflowId } from '../../src/contract/ids.
 import { emptyBackup, emptyDeployment, emptyResult, NO_TRIGGER } from '../../src/contract/results.ts';
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { receiptOf, entriesOf } from '../../src/features/receipts/entries.ts';
+import { receiptOf, entriesOf, type SentPost } from '../../src/features/receipts/entries.ts';
 import { receiptFileName } from '../../src/features/receipts/actions.ts';
 import { verifyReceipt } from '../../src/features/receipts/actions-verify.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
@@ -36,6 +36,8 @@ interface Made {
   heldBy: string;
   /** Whether its request was in doubt. */
   isInDoubt: boolean;
+  /** The requests that followed it. */
+  posts: SentPost[];
   /** The last step that it requested something for. */
   reached: 'nothing' | 'backup' | 'deployment';
 }
@@ -68,7 +70,7 @@ function made(more: Partial<Made> = {}): Receipt {
     result: isInDoubt ? 'the worker was lost' : 'accepted',
   };
   const id = reached === 'backup' ? backupServerId('12') : lockIdOf(site);
-  const operation = { id, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post] };
+  const operation = { id, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post, ...(more.posts ?? [])] };
   const input = { serverId: '12', siteIds: ['34', '35'] };
   const known = {
     ...{ namespace, type: 'backupThenDeploy', input, result },
@@ -331,6 +333,13 @@ describe('a receipt', () => {
       [before(-12 * HOUR_MS), [`approval: ${AT_ANOTHER_TIME}`]],
     ] as const)
       assert.deepEqual(verifyReceipt(made({ postedAt, isInDoubt: true }), SIGNERS).problems, problems, postedAt);
+  });
+
+  test('is good if a permit forbade to send what was in doubt again', () => {
+    const again = { at: before(-12 * HOUR_MS), idempotencyKey: null, answeredAt: null, result: 'it was over' };
+    const problemsWith = (post: SentPost) => verifyReceipt(made({ isInDoubt: true, posts: [post] }), SIGNERS).problems;
+    assert.deepEqual(problemsWith({ ...again, effect: 'none' }), []);
+    assert.deepEqual(problemsWith(again), [`approval: ${AT_ANOTHER_TIME}`]);
   });
 
   test('is good if a signature counted for a rule that asks for no proof, too', () => {

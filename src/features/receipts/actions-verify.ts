@@ -258,7 +258,7 @@ function runIn({ facts: { serverId, startedAt } }: ReceiptEntry, servers: Readon
   return isStarted ? [{ kind: 'run', target: null, atMs: Date.parse(startedAt) }] : [];
 }
 
-/** The last request of an operation of which one was in doubt: that one may have started it, or is known to have. */
+/** The last request that may have started an operation of which one was in doubt. */
 function inDoubt({ what, facts, at }: ReceiptEntry, before: readonly ReceiptEntry[]): Requested[] {
   if (what !== 'deployment' && what !== 'backup') return [];
   const { trigger } = facts as Partial<DeploymentResult | BackupResult>;
@@ -268,7 +268,7 @@ function inDoubt({ what, facts, at }: ReceiptEntry, before: readonly ReceiptEntr
     isRecord(target) && isRecord(of['target'])
       ? isSameTarget(of['target'] as unknown as Target, target as unknown as Target)
       : of['serverId'] === serverId && of['target'] === target;
-  const last = before.findLast((it) => it.what === 'post' && isOwn(it));
+  const last = before.findLast((it) => it.what === 'post' && it.facts['effect'] !== 'none' && isOwn(it));
   return [requestAt({ at: last?.at ?? at, facts })];
 }
 

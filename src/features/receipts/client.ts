@@ -11,11 +11,20 @@ import { closedAtOrAfter, ofTypes, onQueue } from '../../client/list-filter.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 import { within } from '../../client/within.ts';
-import { receiptOf, entriesOf, rolloutEntries, type KnownOperation, type Answered, type Recorded } from './entries.ts';
+import {
+  receiptOf,
+  entriesOf,
+  rolloutEntries,
+  type KnownOperation,
+  type Answered,
+  type Recorded,
+  type SentPost,
+} from './entries.ts';
 import { factsIn, type Events } from '../../client/runs/run-history.ts';
 import { handleOf, statusOf } from '../../client/runs/run-status.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
 import { decoded, decodedError } from '../../client/decode-payloads.ts';
+import { resultOfFailure } from '../../rules/trigger-policy.ts';
 import { rolloutStatus } from '../rollouts/client-handle.ts';
 import type { ReadAnswer } from '../../contract/activities.ts';
 import { type ApprovalAnswer, type CountedAnswer, planHash } from '../approvals/shapes.ts';
@@ -139,7 +148,6 @@ const READS: readonly string[] = ['readLatestDeployment', 'readBackup'];
 const POSTS: readonly string[] = ['triggerDeployment', 'createBackup'];
 
 type OperationFacts = Omit<KnownOperation, 'id'>;
-type SentPost = OperationFacts['posts'][number];
 type Event = Events[number];
 
 async function operationFacts(client: Client, operation: WorkflowHandle): Promise<OperationFacts> {
@@ -168,7 +176,8 @@ async function schedule(client: Client, event: Event, { facts, posts, reads }: K
   if (READS.includes(activityType?.name ?? '')) reads.add(id);
   if (!POSTS.includes(activityType?.name ?? '')) return;
   const asked = await decoded<{ idempotencyKey?: string }>(client, input?.payloads);
-  const post = { at: timeOf(event), idempotencyKey: asked?.idempotencyKey ?? null, answeredAt: null, result: null };
+  const idempotencyKey = asked?.idempotencyKey ?? null;
+  const post: SentPost = { at: timeOf(event), idempotencyKey, answeredAt: null, result: null };
   posts.set(id, post);
   facts.posts.push(post);
 }
@@ -181,6 +190,8 @@ async function close(client: Client, event: Event, posts: Map<string, SentPost>)
   post.answeredAt = timeOf(event);
   const error = await decodedError(client, failed?.failure);
   post.result = completed ? 'accepted' : (error ?? 'it is not known');
+  const type = failed?.failure?.applicationFailureInfo?.type;
+  if (failed && resultOfFailure(type, '', {}).kind !== 'ambiguous') post.effect = 'none';
 }
 
 async function readIn(client: Client, event: Event, reads: ReadonlySet<string>): Promise<ReadAnswer | null> {

@@ -10,7 +10,7 @@ import type { Held } from '../freezes/shapes.ts';
 export interface KnownOperation {
   id: string;
   baseline: { at: string | null; status: string } | null;
-  posts: { at: string | null; idempotencyKey: string | null; answeredAt: string | null; result: string | null }[];
+  posts: SentPost[];
 }
 
 interface KnownOfRun {
@@ -20,6 +20,15 @@ interface KnownOfRun {
   result: RunResult;
   answered: readonly Answered[];
   operations: readonly KnownOperation[];
+}
+
+export interface SentPost {
+  at: string | null;
+  idempotencyKey: string | null;
+  answeredAt: string | null;
+  result: string | null;
+  /** Present if it certainly had no effect, such as one that a permit forbade. */
+  effect?: 'none';
 }
 
 export interface Recorded extends Pick<Receipt, 'workflowId' | 'runId'> {

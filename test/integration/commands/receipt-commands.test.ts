@@ -119,11 +119,19 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
   test('shows who approved a run whose backup failed, so that no site was reached', async () => {
     const serverId = fresh('s');
     stack.sandbox.script({ server: serverId }, { durationMs: 300, ends: 'failed' });
+    // A balancer answers.
+    const answer = { kind: 'body', code: 404, type: 'text/html', text: 'not here' } as const;
+    stack.sandbox.fault({ route: 'create-backup', target: serverId, effect: false, answer });
     const { workflowId, plan } = await asking('run', '--server', serverId, '--site', SIGNED, ...PACE);
     for (const name of ['ana', 'bob']) await decide('approve', workflowId, plan, name);
     assert.equal((await belay('wait', workflowId)).code, 1);
-    const { parts, checked } = await receiptOf(workflowId);
-    assert.deepEqual(parts, ['request', 'held', 'approval', 'post', 'backup', 'deployment', 'end']);
+    const { parts, entries, checked } = await receiptOf(workflowId);
+    assert.deepEqual(parts, ['request', 'held', 'approval', 'post', 'post', 'backup', 'deployment', 'end']);
+    const posts = entries.filter(({ what }) => what === 'post');
+    assert.deepEqual(
+      posts.map(({ facts }) => facts['effect'] ?? facts['result']),
+      ['none', 'accepted'],
+    );
     assert.match(checked, BY_BOTH);
   });
 
