@@ -348,6 +348,18 @@ describe('a receipt', () => {
     assert.deepEqual(verifyReceipt(made({ approved }), SIGNERS).problems, []);
   });
 
+  test('is not good once a rule is over, although the same key answered another rule later, under another name', () => {
+    const rules = [approvalRule({ goodForMs: HOUR_MS }), approvalRule({ name: 'extra', proof: 'none' })];
+    const asked = approvalPlan({ rules });
+    const later = { ...signedYes(ana, asked, 'eve'), at: before(-HOUR_MS / 2) };
+    const approved = { plan: asked, yeses: [signedYes(ana, asked, 'ana'), later] };
+    for (const [postedMs, problems] of [
+      [HOUR_MS - 1, []],
+      [HOUR_MS, [`approval: ${AT_ANOTHER_TIME}`]],
+    ] as const)
+      assert.deepEqual(verifyReceipt(made({ approved, postedAt: before(-postedMs) }), null).problems, problems);
+  });
+
   test('of a run of a rollout is good with the approval of the rollout', () => {
     assert.deepEqual(verifyReceipt(made({ approved: ofRollout('12') }), SIGNERS).problems, []);
   });

@@ -129,7 +129,7 @@ function verifyApproval(
   if (requested.length > 0) requireEnough(approved, proofs);
   if (!requested.every(({ target }) => target === null || covers(approved, target, receipt)))
     throw new ApprovalError('it does not contain everything that was deployed');
-  const early = requested.find((it) => !isGoodAt(approved, it));
+  const early = requested.find((it) => !isGoodAt(approved, proofs, it));
   if (early !== undefined)
     throw new ApprovalError(`a ${early.kind} was requested before it was given, or when it was over`);
   return yeses.map(({ by }, index) => ({ by, proof: proofs[index]!.text }));
@@ -153,16 +153,20 @@ function requireOwn(approved: Approved, hash: string, receipt: Receipt): void {
   if (!isOf(approved, receipt)) throw new ApprovalError('it is one of another run');
 }
 
-/** As workers count: a rule without a proof takes an answer with one, too, as not proven. */
 function requireEnough({ plan: { rules }, yeses }: Approved, proofs: readonly CheckedProof[]): void {
   for (const rule of rules) {
-    const { name, need } = rule;
-    const keyOf = (index: number) => (rule.proof === 'none' ? null : proofs[index]!.key) ?? NOT_PROVEN;
-    const counted = differentPeople(
-      yeses.flatMap((yes, index) => (mayCount(yes, rule) ? [{ by: yes.by, proof: keyOf(index) }] : [])),
-    );
-    if (counted.length < need) throw new ApprovalError(`it has ${counted.length} of ${need} approvals (${name})`);
+    const counted = countedFor(rule, yeses, proofs);
+    if (counted.length < rule.need)
+      throw new ApprovalError(`it has ${counted.length} of ${rule.need} approvals (${rule.name})`);
   }
+}
+
+/** As workers count: a rule without a proof takes an answer with one, too, as not proven. */
+function countedFor(rule: ApprovalRule, yeses: readonly Yes[], proofs: readonly CheckedProof[]) {
+  const keyOf = (index: number) => (rule.proof === 'none' ? null : proofs[index]!.key) ?? NOT_PROVEN;
+  return differentPeople(
+    yeses.flatMap((yes, index) => (mayCount(yes, rule) ? [{ by: yes.by, proof: keyOf(index) }] : [])),
+  );
 }
 
 /** A run of a rollout may use the approval of its rollout. */
@@ -187,10 +191,10 @@ function covers({ part }: Approved, target: Target, { entries }: Receipt): boole
 }
 
 /** How long an approval is good limits only the begin of deployments. */
-function isGoodAt({ plan, yeses }: Approved, { kind, atMs }: Requested): boolean {
+function isGoodAt({ plan, yeses }: Approved, proofs: readonly CheckedProof[], { kind, atMs }: Requested): boolean {
   const lastMs = Math.max(...yeses.map(({ at }) => Date.parse(at)));
   const counted = yeses.map((yes) => {
-    const rules = plan.rules.filter((rule) => mayCount(yes, rule));
+    const rules = plan.rules.filter((rule) => countedFor(rule, yeses, proofs).some(({ by }) => by === yes.by));
     return { ...yes, rules: rules.map(({ name }) => name) };
   });
   return lastMs <= atMs && (kind !== 'deployment' || atMs < goodUntilMs([{ plan, yeses: counted }]));
