@@ -91,7 +91,7 @@ function isProof(proof: unknown): boolean {
 
 /**
  * @param rules the rules that the answer counts for
- * @param isRuleByRule whether to keep in the answer what it counts for, which histories of earlier versions have not
+ * @param isRuleByRule whether to record in the answer what it counts for, as earlier builds did not
  * @returns why it counts for nothing, or null
  */
 export function countYes(
