@@ -7,13 +7,15 @@ import {
   type DayOfWeek,
   type Month,
   type ScheduleOptions,
+  ApplicationFailure,
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
+  WorkflowFailedError,
 } from '@temporalio/client';
 import pMap from 'p-map';
 import { TIMING } from '../../contract/timing.ts';
 import { SCHEDULE_PREFIX, scheduledId } from '../../contract/ids.ts';
-import { type Outcome, SCHEDULED_TYPE } from '../../contract/names.ts';
+import { type ErrorType, type Outcome, SCHEDULED_TYPE } from '../../contract/names.ts';
 import type { ScheduledResult, ScheduledInput, Calendar, ScheduleDefinition } from './shapes.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { isUnanswered, codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
@@ -23,7 +25,7 @@ import { durationText } from '../../contract/duration.ts';
 import { factList } from '../../contract/markdown.ts';
 import { codeSpan } from '../../contract/safe-text.ts';
 import { BelayError } from '../../contract/errors.ts';
-import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
+import { resultIn, unlessMissing } from '../../client/read-workflow.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 
 const LAST_SHOWN = 3;
@@ -134,11 +136,22 @@ export async function firingOf(
   const read = async (): Promise<Firing> => {
     const { status, raw } = await handle.describe();
     if (status.name === 'RUNNING') return { ...unknown, workflowId: raw.pendingChildren?.[0]?.workflowId ?? null };
-    const left = await resultLeft<Partial<ScheduledResult>>(handle);
+    const left = (await handle.result().catch(leftBy)) as Partial<ScheduledResult> | null;
     // What a defect ended leaves no outcome, and is not in progress any more.
     return { ...unknown, ...left, outcome: left?.outcome ?? (left?.alreadyStarted === true ? null : 'unknown') };
   };
   return (await unlessMissing(read())) ?? { ...unknown, forgotten: true };
+}
+
+/** The types of failures before a firing starts anything. */
+const NOTHING_STARTED: readonly unknown[] = ['NoWorker', 'Usage'] satisfies ErrorType[];
+
+/** @returns what the firing left. @throws what is no failure of the firing itself */
+function leftBy(error: unknown): Partial<ScheduledResult> | null {
+  if (!(error instanceof WorkflowFailedError)) throw error;
+  const { cause } = error;
+  const startedNothing = cause instanceof ApplicationFailure && NOTHING_STARTED.includes(cause.type);
+  return resultIn<ScheduledResult>(error) ?? (startedNothing ? { outcome: 'not_started' } : null);
 }
 
 type Action = Extract<ScheduleOptions['action'], { type: 'startWorkflow' }>;
