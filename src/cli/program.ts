@@ -133,9 +133,9 @@ const plain = (markdown: string): string => markdown.replaceAll('`', '');
 
 /* Runs a command, and reports the error when it fails. */
 
-/** `belay schedule apply`, as far as it is the name of a command. */
-function nameOfCommand(args: readonly string[]): string {
-  const names = ['belay'];
+/** The first arguments, as far as they name a command, such as `schedule apply`. */
+function namedCommand(args: readonly string[]): { names: string[]; command: Command } {
+  const names: string[] = [];
   let command = program();
   for (const arg of args) {
     const next = command.commands.find((it) => it.name() === arg);
@@ -143,7 +143,20 @@ function nameOfCommand(args: readonly string[]): string {
     names.push(arg);
     command = next;
   }
-  return names.join(' ');
+  return { names, command };
+}
+
+/**
+ * Turns `help nope` into `nope`, whose error names it and what was probably meant. Commander would print the whole help
+ * and name nothing.
+ */
+function withoutUnknownTopic(args: readonly string[]): readonly string[] {
+  if (!args.includes('help')) return args;
+  const { names, command } = namedCommand(args);
+  const topics = command.commands.map((it) => it.name());
+  const [word, topic] = args.slice(names.length);
+  const isKnown = topic === undefined || topic.startsWith('-') || topics.includes(topic);
+  return word !== 'help' || isKnown || topics.length === 0 ? args : args.toSpliced(names.length, 1);
 }
 
 /** Prints every error the same way: one document on stdout with --json, else one line on stderr. @returns the exit code */
@@ -155,7 +168,8 @@ function fail(error: unknown, args: readonly string[]): number {
     if (error.code === 'commander.help') return EXIT.usage;
     const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
     const sentence = /[.?!)]$/.test(message) ? message : `${message}.`;
-    return fail(new BelayError('Usage', `${sentence} See \`${nameOfCommand(args)} --help\`.`), args);
+    const help = ['belay', ...namedCommand(args).names, '--help'].join(' ');
+    return fail(new BelayError('Usage', `${sentence} See \`${help}\`.`), args);
   }
   const result = resultOfError(error);
   printFailure(result, asJson);
@@ -178,7 +192,7 @@ function requiringLast(command: Command): Command {
 export async function executeCommand(args: string[]): Promise<number> {
   startDocument();
   try {
-    await requiringLast(program()).parseAsync(args, { from: 'user' });
+    await requiringLast(program()).parseAsync(withoutUnknownTopic(args), { from: 'user' });
     return Number(process.exitCode ?? EXIT.completed);
   } catch (error) {
     return fail(error, args);

@@ -7,6 +7,6 @@ const ELSEWHERE = /^(?:board|codec-server|demo|dev|sandbox|webhooks|worker)\b/;
 
 /** Completes each command that a text quotes: `belay wait x` becomes `npx belay-deploy wait x`. */
 export const withOwnCommand = (text: string): string =>
-  text.replace(/`belay (?=([a-z][\w-]*))/g, (_, command: string) =>
+  text.replace(/`belay (?=([a-z-][\w-]*))/g, (_, command: string) =>
     ELSEWHERE.test(command) ? '`npx belay-deploy ' : `\`${OWN} `,
   );

@@ -107,7 +107,7 @@ test('a notification mentions no one and links nowhere', () => {
 
 test('a quoted command of Belay is one that the reader can run', () => {
   assert.equal(
-    withOwnCommand('run `belay wait x`, or `belay worker`; belay: `belay` is its name'),
-    'run `npx belay-deploy wait x`, or `npx belay-deploy worker`; belay: `belay` is its name',
+    withOwnCommand('run `belay wait x`, `belay --help` or `belay worker`; belay: `belay` is its name'),
+    'run `npx belay-deploy wait x`, `npx belay-deploy --help` or `npx belay-deploy worker`; belay: `belay` is its name',
   );
 });

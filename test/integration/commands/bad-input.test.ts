@@ -33,6 +33,12 @@ const BAD: [args: string[], says: RegExp][] = [
   [[...RUN, '--deploy-trise', '3'], /unknown option '--deploy-trise'.*--deploy-tries/s],
   [[...RUN, 'a2'], /too many arguments/],
   [['deplyo'], /unknown command 'deplyo'.*deploy/s],
+  [['help', 'nope'], /unknown command 'nope'.* See `npx belay-deploy --help`\.$/m],
+  [['help', 'deplyo'], /unknown command 'deplyo' \(Did you mean deploy\?\)/],
+  [
+    ['rollout', 'help', 'strat'],
+    /unknown command 'strat' \(Did you mean start\?\) See `npx belay-deploy rollout --help`/,
+  ],
   [[...RUN, '--backup-tries', '0'], /'--backup-tries <n>'.*whole number from 1/],
   [[...RUN, '--backup-tries', '-3'], /'--backup-tries <n>'.*whole number from 1/],
   [[...RUN, '--backup-tries', '2.5'], /'--backup-tries <n>'.*whole number from 1/],
