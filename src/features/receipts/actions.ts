@@ -61,7 +61,7 @@ async function text(file: string): Promise<string> {
 const AT_ONCE = { concurrency: 4 };
 
 async function keepAll(since: number, folder: string, { json }: ReceiptOptions): Promise<void> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch(cannotWrite(folder));
   const kept = await withBelay((belay) => writeAll(belay, new Date(Date.now() - since).toISOString(), folder));
   const files = kept.flatMap((it) => ('file' in it && it.isNew ? [it.file] : []));
   const unchanged = kept.flatMap((it) => ('file' in it && !it.isNew ? [it.file] : []));
@@ -88,13 +88,18 @@ async function writeAll(belay: Belay, since: string, folder: string): Promise<Ke
       if (typeof made === 'string') return { workflowId, runId, message: made };
       const document = `${JSON.stringify(made, null, 2)}\n`;
       // Renaming keeps readers from seeing half a file.
-      await writeFile(`${file}.part`, document);
-      await rename(`${file}.part`, file);
+      await writeFile(`${file}.part`, document).catch(cannotWrite(file));
+      await rename(`${file}.part`, file).catch(cannotWrite(file));
       return { file, isNew: true };
     },
     AT_ONCE,
   );
 }
+
+const cannotWrite = (path: string) => (error: NodeJS.ErrnoException) => {
+  const problem = `${path} cannot be written (${error.code ?? error.message})`;
+  throw new BelayError('Usage', `${problem}: give --to a folder with free space that this user may write to`);
+};
 
 /**
  * @returns what went wrong, if there is no receipt. @throws BelayError if Temporal is away, which fails all receipts

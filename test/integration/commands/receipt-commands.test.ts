@@ -1,9 +1,10 @@
 /** `belay receipt`, of runs and rollouts that ended in each way. Signatures are those of the real `ssh-keygen`. */
 import assert from 'node:assert/strict';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { deploySiteId } from '../../../src/contract/ids.ts';
+import { receiptFileName } from '../../../src/features/receipts/actions.ts';
 import type { Receipt } from '../../../src/features/receipts/shapes.ts';
 import type { RolloutWave } from '../../../src/features/rollouts/shapes.ts';
 import type { RunInput, RunResult } from '../../../src/contract/run.ts';
@@ -114,6 +115,24 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
     });
     assert.deepEqual([kept.code, kept.failed.map((it) => it.workflowId)], [1, [workflowId]]);
     await inFlight.cancel();
+  });
+
+  test('names the path that cannot be written, and exits with 2', async () => {
+    const file = join(folder, 'a-file');
+    writeFileSync(file, '');
+    const inFile = await belay('receipt', '--since', '1h', '--to', join(file, 'receipts'));
+    const remedy = 'give --to a folder with free space that this user may write to';
+    const refused = `belay: ${join(file, 'receipts')} cannot be written (ENOTDIR): ${remedy}\n`;
+    assert.deepEqual([inFile.code, inFile.stderr], [2, refused]);
+
+    const run = await stack.belay.start({ serverId: fresh('s'), backup: PACE_INPUT });
+    const { workflowId, runId } = await run.result();
+    const path = join(folder, 'taken', receiptFileName({ workflowId: workflowId!, runId: runId! }));
+    mkdirSync(`${path}.part`, { recursive: true });
+    await eventually('a receipt that cannot be written', async () => {
+      const { code, stderr } = await belay('receipt', '--since', '1h', '--to', join(folder, 'taken'));
+      return code === 2 && stderr.endsWith(`belay: ${path} cannot be written (EISDIR): ${remedy}\n`);
+    });
   });
 
   test('shows who approved a run whose backup failed, so that no site was reached', async () => {
