@@ -19,8 +19,8 @@ export interface Style {
   quote: (text: string) => string;
   /** Shows the id of a workflow. Default: like other text. */
   workflow?: (workflowId: string) => string;
-  /** Shows a command. Default: unchanged. */
-  command?: (command: string) => string;
+  /** Shows the options of a command. Default: unchanged. */
+  command?: (options: string) => string;
   /** Formats a future time. Null leaves times out. */
   when: ((at: string) => string) | null;
 }
@@ -102,16 +102,12 @@ function doingOf({ kind, parked, lastStatus }: WaitingForRead): string | null {
   return lastStatus === null ? 'reading the status before the request' : 'waiting for another deployment to finish';
 }
 
-export function rolloutSentence(
-  waiting: RolloutWaiting,
-  quote: Style['quote'] = quoted,
-  command?: Style['command'],
-): string {
+export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] = quoted): string {
   if (waiting.kind === 'decision') {
     const who = waiting.by === TOO_MANY ? '' : ` by ${quote(waiting.by)}`;
     return `paused${who} because ${quote(waiting.reason)}: resume or abort it`;
   }
-  if (waiting.kind !== 'servers') return rolloutSentenceOf(waiting, quote, command);
+  if (waiting.kind !== 'servers') return rolloutSentenceOf(waiting, quote);
   const { running, pending, maxAtOnce, stopped } = waiting;
   const some = running.slice(0, 3).map(quote).join(', ');
   const more = running.length > 3 ? ` and ${running.length - 3} more` : '';

@@ -16,7 +16,7 @@ type Sentence<W> = (waiting: W, what: string | null, style: Style) => string;
 
 /** By the kind of the wait. */
 const SENTENCES: { readonly [K in FeatureWaiting['kind']]: Sentence<Extract<FeatureWaiting, { kind: K }>> } = {
-  approval: (waiting, _what, { command }) => approvalSentence(waiting, command),
+  approval: (waiting) => approvalSentence(waiting),
   check: checkSentence,
   freeze: freezeSentence,
 };
@@ -31,14 +31,10 @@ export const unknownWait = ({ kind }: { kind: unknown }, quote: Style['quote']):
   `waiting for ${quote(String(kind))}, which this version of Belay does not know`;
 
 /** Those of a rollout. */
-export function rolloutSentenceOf(
-  waiting: FeatureRolloutWaiting,
-  quote: Style['quote'],
-  command: Style['command'],
-): string {
+export function rolloutSentenceOf(waiting: FeatureRolloutWaiting, quote: Style['quote']): string {
   switch (waiting.kind) {
     case 'approval':
-      return approvalSentence(waiting, command);
+      return approvalSentence(waiting);
     case 'freeze':
       return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
     case 'gate':

@@ -2,6 +2,7 @@
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import screenWidth from 'string-width';
 import { replaceUnprintable } from '../contract/safe-text.ts';
+import { withOwnCommand } from './own-command.ts';
 
 /** `paint` colors the line after it was cut, so the text itself has no colors. */
 export type LiveLine = string | { text: string; paint: (text: string) => string };
@@ -50,7 +51,7 @@ export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
       const { rows, columns } = screenSize(stream);
       const shown = lines.slice(0, rows).map((line) => {
         const { text, paint } = typeof line === 'string' ? { text: line, paint: String } : line;
-        const cut = fitting(replaceUnprintable(text, ' '), columns);
+        const cut = fitting(withOwnCommand(replaceUnprintable(text, ' ')), columns);
         return { cut, painted: paint(cut) };
       });
       stream.write(shown.map(({ painted }) => painted).join('\n'));

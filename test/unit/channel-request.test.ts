@@ -48,7 +48,7 @@ const outside = fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom
 
 describe('the request to a channel', () => {
   test('asks for an approval with the command, every fact and the link, and mentions no user', () => {
-    const sentence = 'deploy:1:k waits for 1 approval (production): belay approve deploy:1:k --plan 9f2c1ab4d0e1';
+    const sentence = 'deploy:1:k waits for 1 approval (production): `belay approve deploy:1:k --plan 9f2c1ab4d0e1`';
     const about = { id: 'approval:1', about: 'asked' as const, workflowId: 'deploy:1:k', runId: 'r' };
     const notice: Notification = {
       kind: 'approval',
@@ -57,7 +57,8 @@ describe('the request to a channel', () => {
       text: 'run: deploy:1:k\ncommit: <!channel>',
       links: { ui: UI },
     };
-    const lines = [sentence, 'run: deploy:1:k', 'commit: &lt;!channel&gt;', UI];
+    const shown = sentence.replace('belay', 'npx belay-deploy');
+    const lines = [shown, 'run: deploy:1:k', 'commit: &lt;!channel&gt;', UI];
     for (const kind of ['slack', 'webhook'] as const) {
       const { text } = JSON.parse(request(kind, notice).body) as { text: string };
       assert.deepEqual(text.split('\n'), lines, kind);

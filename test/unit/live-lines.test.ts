@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createLiveLines, fitting, screenWidth } from '../../src/process/live-lines.ts';
+import { boardPage } from '../../src/features/board/page.ts';
+import { boardStatusOf } from '../../src/features/board/status.ts';
+import { nowMs, pastOf, seen, site, verdict } from '../support/board.ts';
 import { screenOf } from '../support/screen.ts';
 
 test('live lines replace each other, and what is printed after they are kept begins below them', () => {
@@ -17,6 +20,16 @@ test('live lines replace each other, and what is printed after they are kept beg
   assert.deepEqual(rows(), ['before', 'd', 'after']);
   live.clear();
   assert.deepEqual(rows(), ['before', 'd', 'after']);
+});
+
+test('live lines and the board name commands that the reader can run', () => {
+  const { stream, rows } = screenOf({ columns: 60 });
+  const sentence = 'waits: `belay approve deploy:1:k`';
+  createLiveLines(stream).draw([sentence]);
+  assert.deepEqual(rows(), ['waits: `npx belay-deploy approve deploy:1:k`']);
+  const past = pastOf({ 'site:a1': [verdict({ outcome: 'failed', error: sentence })] });
+  const page = boardPage(boardStatusOf(seen({ targets: [site('a1')], past }), nowMs));
+  assert.ok(page.includes(rows()[0]!), page);
 });
 
 test('live lines that wrapped because the screen became narrower are removed whole', () => {

@@ -124,7 +124,7 @@ test('the line of a rollout in a log says what people have to approve, and the c
   const line = headLine({ result, waiting, contact: 'answers' });
   assert.match(
     line,
-    /waits for 1 more of 2 approvals \(production\) until \S+Z: belay approve rollout:steady:k --plan 9f2c1ab4d0e1$/,
+    /waits for 1 more of 2 approvals \(production\) until \S+Z: `belay approve rollout:steady:k --plan 9f2c1ab4d0e1`$/,
   );
 });
 

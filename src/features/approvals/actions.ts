@@ -45,7 +45,7 @@ export function decideApproval(decision: Decided, workflowId: string, options: D
   return answer(decision, workflowId, options).catch((error: unknown) => {
     if (!(error instanceof BelayError) || error.type !== 'NoWorker') throw error;
     const again = commandOf(decision, workflowId, options);
-    throw new BelayError('NoWorker', `${error.message}; then repeat: ${again}`);
+    throw new BelayError('NoWorker', `${error.message}; then repeat: \`${again}\``);
   });
 }
 

@@ -93,19 +93,12 @@ export const PLAN_DIGITS = 12;
 
 export type ShownQuestion = Omit<WaitingForApproval, 'kind' | 'since'>;
 
-/**
- * `waits for 1 more of 2 approvals (production) until …: belay approve run:7 --plan 9f2c1ab4d0e1`
- *
- * @param command formats the command, for example so that it can be copied
- */
-export function approvalSentence(
-  { workflowId, plan, asked, until }: ShownQuestion,
-  command = (text: string) => text,
-): string {
+/** It ends with the command, quoted as Markdown and other messages do: the Temporal UI would make one dash of two. */
+export function approvalSentence({ workflowId, plan, asked, until }: ShownQuestion): string {
   // Until the workflow has taken up the last answer, nothing is missing and it still waits.
   if (asked.every(({ need, by }) => by.length >= need)) return 'was approved, and continues';
   const approve = `belay approve ${shellWord(workflowId)} --plan ${plan.slice(0, PLAN_DIGITS)}`;
-  return `${stillNeededText(asked)} until ${until}: ${command(approve)}`;
+  return `${stillNeededText(asked)} until ${until}: \`${approve.replaceAll('`', 'ˋ')}\``;
 }
 
 /** `waits for 1 more of 2 approvals (production)` */

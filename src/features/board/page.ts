@@ -4,6 +4,7 @@ import { commitText } from '../../contract/commit.ts';
 import { glanceText } from '../../contract/duration.ts';
 import { plainText, replaceUnprintable } from '../../contract/safe-text.ts';
 import { counted, countsText } from '../../contract/results.ts';
+import { withOwnCommand } from '../../process/own-command.ts';
 import { entryText } from '../freezes/actions.ts';
 import { ended, LEAST_FOR_USUAL, quantile } from '../../rules/usual.ts';
 import { MOST_SHOWN, type BoardSubject, type PastVerdict } from './past.ts';
@@ -25,7 +26,7 @@ function shown(value: Value): string {
   if (value instanceof Html) return value.text;
   if (value === null || value === false) return '';
   if (typeof value === 'object') return value.map(shown).join('');
-  return replaceUnprintable(String(value), ' ').replace(/[&<>"']/g, (it) => ENTITIES[it] ?? '');
+  return withOwnCommand(replaceUnprintable(String(value), ' ')).replace(/[&<>"']/g, (it) => ENTITIES[it] ?? '');
 }
 
 /** Escapes every value that is not already HTML. Attributes have to be quoted. */

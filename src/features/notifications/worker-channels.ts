@@ -7,6 +7,7 @@ import { eventSubjects } from '../events/shapes.ts';
 import { countsText } from '../../contract/results.ts';
 import { heldIn, heldText } from '../freezes/text.ts';
 import { shellWord, plainText } from '../../contract/safe-text.ts';
+import { withOwnCommand } from '../../process/own-command.ts';
 
 export type ChannelKind = 'slack' | 'teams' | 'discord' | 'webhook';
 
@@ -103,7 +104,8 @@ export const textOf = (notification: Notification, outside: Escape = slackText):
   linesOf(notification, outside).join('\n');
 
 /** The last line is the link, if there is one. */
-function linesOf(notification: Notification, outside: Escape): string[] {
+function linesOf(notification: Notification, escape: Escape): string[] {
+  const outside = (text: string) => escape(withOwnCommand(text));
   if (notification.kind === 'event') return [eventText(notification, outside)];
   if (notification.kind === 'approval') return approvalText(notification, outside);
   return notification.kind === 'run' ? runText(notification, outside) : rolloutText(notification, outside);

@@ -235,7 +235,7 @@ function rolloutDetails(progress: RolloutProgress): string {
 function headingOf({ result: { outcome, phase, error }, waiting }: RolloutProgress): string {
   if (outcome !== null || phase === 'done') return endedHeading({ outcome, error });
   if (waiting === null) return `**${phase}**`;
-  const sentence = rolloutSentence(waiting, MARKDOWN.quote, MARKDOWN.command);
+  const sentence = rolloutSentence(waiting, MARKDOWN.quote);
   // The sentence about a paused rollout already begins with the phase.
   return waiting.kind !== 'servers' ? sentence.replace(/^paused/, '**paused**') : `**${phase}**: ${sentence}`;
 }

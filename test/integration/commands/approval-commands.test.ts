@@ -148,7 +148,7 @@ describe('without a worker', WITH_SSH_KEYGEN, () => {
     const command = ['approve', workflowId, '--plan', plan.slice(0, 12)];
     const { code, stderr } = await belay(...command, ...as('ana'));
     assert.equal(code, 7, stderr);
-    assert.ok(stderr.includes(`then repeat: belay ${command.join(' ')} --by `), stderr);
+    assert.ok(stderr.includes(`then repeat: \`npx belay-deploy ${command.join(' ')} --by `), stderr);
   });
 
   test('what is asked stays in the list, which says that no worker answers', async () => {

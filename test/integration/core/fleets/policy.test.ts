@@ -100,7 +100,9 @@ describe('belay approve', WITH_SSH_KEYGEN, () => {
     const shown = await on.belay('approvals');
     assert.match(
       shown.stdout,
-      new RegExp(`${workflowId}\n  waits for 2 approvals \\(production\\) until \\S+Z: belay approve`),
+      new RegExp(
+        `${workflowId}\n  waits for 2 approvals \\(production\\) until \\S+Z: \`npx belay-deploy approve ${workflowId} `,
+      ),
     );
     const first = await on.belay('approve', workflowId, '--plan', plan.slice(0, 12), ...as('ana'));
     assert.equal(first.code, 0, first.stderr);

@@ -83,7 +83,7 @@ describe('a run that has to be approved', () => {
         const { sentence, waiting } = await stack.query<Explanation>(run.workflowId, QUERIES.why);
         assert.equal(
           sentence,
-          `waits for 2 approvals (production) until ${until}: belay approve ${run.workflowId} --plan ${hash.slice(0, 12)}`,
+          `waits for 2 approvals (production) until ${until}: \`belay approve ${run.workflowId} --plan ${hash.slice(0, 12)}\``,
         );
         assert.equal(waiting?.kind, 'approval');
         await answer(stack, run, 'approve', signedAnswer(ANA, { plan, hash }, 'ana'));

@@ -28,7 +28,7 @@ describe('people', () => {
         const { sentence, text } = told[0]?.notification as ApprovalNotice;
         assert.match(
           sentence,
-          new RegExp(`^${run.workflowId} waits for 1 approval .*belay approve .* --plan [0-9a-f]{12}$`),
+          new RegExp(`^${run.workflowId} waits for 1 approval .*: \`belay approve .* --plan [0-9a-f]{12}\`$`),
         );
         assert.match(text, /^run: .*\ndoes: back up .*\nplan: sha256:[0-9a-f]+\n {2}server \S+: \S+$/ms);
       },
