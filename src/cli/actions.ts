@@ -11,7 +11,7 @@ import { withFacts } from '../request/input/start-request.ts';
 import { toRunInput, type CommanderValues } from './run-options.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions, LIST_LIMITS } from './options.ts';
 import { printNote, print } from '../process/print.ts';
-import { printResult, CANCELLATION_REQUESTED, resultLines, runTable } from './run-text.ts';
+import { printResult, CANCELLATION_REQUESTED, resultLines, runTable, noteUnreadable } from './run-text.ts';
 import {
   captureSignals,
   viewOfRun,
@@ -105,6 +105,7 @@ export async function list(options: RunListOptions): Promise<void> {
   const most = limit ?? (since === undefined ? LIST_LIMITS.alone : LIST_LIMITS.withSince);
   const filter = definedFields({ targets, serverId: server, outcome, since: sinceText(since) });
   const runs = await withBelay((belay) => belay.list({ ...filter, limit: most }));
+  noteUnreadable(runs);
   const counts = countRuns(runs);
   await writeSummary(file, () => listMarkdown(runs));
   if (asJson === true) return printDocument({ runs, counts });

@@ -8,7 +8,7 @@ import { glanceText } from '../contract/duration.ts';
 import { commitText } from '../contract/commit.ts';
 import { tableLines, type Column } from './table.ts';
 import { printJson } from '../process/json-document.ts';
-import { print } from '../process/print.ts';
+import { print, printNote } from '../process/print.ts';
 import { fitting, screenWidth } from '../process/live-lines.ts';
 import { emptyResult, counted } from '../contract/results.ts';
 import { checkText } from '../features/site-checks/text.ts';
@@ -56,6 +56,22 @@ export function resultLines(result: RunResult): string[] {
     ...(workflowId === null ? [] : [`  run: ${workflowId}`]),
     ...(links.ui === null ? [] : [`  in the Temporal UI: ${links.ui}`]),
   ];
+}
+
+type Listed = Pick<RunResult | RolloutResult, 'workflowId' | 'unreadable'>;
+
+export const noteUnreadable = (results: readonly Listed[]): void =>
+  printNote(unreadableTexts(results).map((it) => `belay: ${it}`));
+
+/** One line for each reason why a list could not read all of some runs or rollouts. */
+export function unreadableTexts(results: readonly Listed[]): string[] {
+  const ids = new Map<string, string[]>();
+  for (const { workflowId, unreadable } of results)
+    if (unreadable !== undefined) ids.set(unreadable, [...(ids.get(unreadable) ?? []), plainText(workflowId ?? '')]);
+  return [...ids].map(([reason, [first, ...others]]) => {
+    const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other')}`;
+    return `cannot read all of ${first}${more}: ${reason}`;
+  });
 }
 
 /** Why it ended as it did, and what to do, unless the message says so itself. */

@@ -1,19 +1,39 @@
 /** Queries Temporal's list of workflows. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { leniently } from '../encryption/payload-codec.ts';
 import type { Session } from './session.ts';
 
 /** Temporal lists no more than this many at once. */
 const MOST_AT_ONCE = 1_000;
 
+export interface Listed extends WorkflowExecutionInfo {
+  /** Why this process cannot decode all of it, and lacks a part of the memo. Null if it can. */
+  unreadable: string | null;
+}
+
+/** What cannot be decoded of one workflow does not fail the whole list. */
+export async function* listed(
+  { workflow }: Pick<Client, 'workflow'>,
+  query: string,
+  pageSize = MOST_AT_ONCE,
+): AsyncGenerator<Listed, void> {
+  const all = workflow.list({ query, pageSize })[Symbol.asyncIterator]();
+  for (;;) {
+    const { answer, unreadable } = await leniently(() => all.next());
+    if (answer.done === true) return;
+    yield { ...answer.value, unreadable };
+  }
+}
+
 /** Returns the first ones that Temporal lists, or all. */
 export async function firstListed(
-  { workflow }: Client,
+  client: Pick<Client, 'workflow'>,
   query: string,
   limit = Infinity,
   pageSize = Math.min(limit, MOST_AT_ONCE),
-): Promise<WorkflowExecutionInfo[]> {
-  const found: WorkflowExecutionInfo[] = [];
-  for await (const info of workflow.list({ query, pageSize })) {
+): Promise<Listed[]> {
+  const found: Listed[] = [];
+  for await (const info of listed(client, query, pageSize)) {
     if (found.push(info) >= limit) break;
   }
   return found;
@@ -23,7 +43,7 @@ export async function firstListed(
  * Returns the newest workflows, the latest start first. Temporal lists the open ones first, then the closed ones by
  * their end.
  */
-export async function newest({ client }: Session, query: string, limit: number): Promise<WorkflowExecutionInfo[]> {
+export async function newest({ client }: Session, query: string, limit: number): Promise<Listed[]> {
   const found = await firstListed(client, query, limit, Math.min(limit, 100));
   return found.sort((a, b) => b.startTime.getTime() - a.startTime.getTime());
 }

@@ -263,6 +263,8 @@ export interface RunResult {
   links: { ui: string | null };
   startedAt: string | null;
   endedAt: string | null;
+  /** Why a list could not read all of the run. What it could not read is null or missing. Absent if it read all. */
+  unreadable?: string;
 }
 
 /** The memo of a run. Clients read it to compare the input of a key without a worker. */

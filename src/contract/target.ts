@@ -59,6 +59,9 @@ export const isSameTarget = (a: Target, b: Target): boolean => a.kind === b.kind
 /** Returns the target's value in the search attribute `BelaySite`. */
 export const targetAttribute = ({ kind, id }: Target): string => (kind === 'app' ? `app:${id}` : id);
 
+export const targetOfAttribute = (value: string): Target =>
+  value.startsWith('app:') ? appTarget(value.slice('app:'.length)) : siteTarget(value);
+
 export const NO_APP_PATHS =
   'the worker has no paths for apps, because the service documents none: ' +
   "add api.app.deploy and api.app.latest to the worker's belay.yaml, such as /v1/apps/{id}/deploy " +

@@ -1,4 +1,5 @@
 /** Encrypts and decrypts payloads between the SDK and Temporal. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createCipheriv, createDecipheriv, randomBytes, type KeyObject } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
@@ -14,24 +15,56 @@ const KEY_ID = 'encryption-key-id';
 export const createEncryptingCodec = (keys: KeyRing, acceptsPlain: boolean): PayloadCodec => ({
   encode: async (payloads) => payloads.map((it) => encryptPayload(keys, it)),
   decode: async (payloads) =>
-    payloads.map((payload) => {
-      if (isEncrypted(payload)) return decryptPayload(keys, payload);
-      if (acceptsPlain) return payload;
-      const remedy = 'set BELAY_CODEC_ACCEPT_PLAIN=1 as long as Temporal keeps workflows from before encryption';
-      throw new PayloadError(`a payload is not encrypted: ${remedy}`);
-    }),
+    payloads.map((payload) =>
+      orAbsent(() => {
+        if (isEncrypted(payload)) return decryptPayload(keys, payload);
+        if (acceptsPlain) return payload;
+        const remedy = 'set BELAY_CODEC_ACCEPT_PLAIN=1 as long as Temporal keeps workflows from before encryption';
+        throw new PayloadError(`a payload is not encrypted: ${remedy}`);
+      }),
+    ),
 });
 
 /** For a process without keys. The SDK's own error would name neither the cause nor the remedy. */
 export const plainCodec: PayloadCodec = {
   encode: async (payloads) => payloads,
   decode: async (payloads) => {
-    const encrypted = payloads.find(isEncrypted);
-    if (encrypted === undefined) return payloads;
-    const remedy = 'set BELAY_CODEC_KEYS_FILE to a file with that key';
-    throw new PayloadError(`a payload is encrypted with the key "${keyIdOf(encrypted)}": ${remedy}`);
+    if (!payloads.some(isEncrypted)) return payloads;
+    return payloads.map((payload) =>
+      orAbsent(() => {
+        if (!isEncrypted(payload)) return payload;
+        const remedy = 'set BELAY_CODEC_KEYS_FILE to a file with that key';
+        throw new PayloadError(`a payload is encrypted with the key "${keyIdOf(payload)}": ${remedy}`);
+      }),
+    );
   },
 };
+
+/* Reads on where a payload cannot be decoded, for whatever shows many workflows. */
+
+const lenient = new AsyncLocalStorage<{ unreadable: string | null }>();
+
+/** The SDK reads this as undefined. */
+const ABSENT: Payload = { metadata: { encoding: Buffer.from('binary/null') }, data: new Uint8Array() };
+
+/** @returns the answer, with undefined for what this process cannot decode, and the reason; null if it decoded all */
+export async function leniently<T>(ask: () => Promise<T>): Promise<{ answer: T; unreadable: string | null }> {
+  const scope: { unreadable: string | null } = { unreadable: null };
+  const answer = await lenient.run(scope, ask);
+  return { answer, ...scope };
+}
+
+/** @throws PayloadError unless `leniently` asks */
+function orAbsent(decode: () => Payload): Payload {
+  try {
+    return decode();
+  } catch (error) {
+    const scope = lenient.getStore();
+    if (scope === undefined || !(error instanceof PayloadError)) throw error;
+    scope.unreadable ??= error.message;
+    return ABSENT;
+  }
+}
 
 function encryptPayload(keys: KeyRing, payload: Payload): Payload {
   const { id, key } = keys.current();

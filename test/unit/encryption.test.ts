@@ -8,7 +8,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import fc from 'fast-check';
 import { ConfigError } from '../../src/config/environment/variables.ts';
 import { createKeyRing, type KeyRing } from '../../src/encryption/key-ring.ts';
-import { createEncryptingCodec, plainCodec, PayloadError } from '../../src/encryption/payload-codec.ts';
+import { createEncryptingCodec, leniently, plainCodec, PayloadError } from '../../src/encryption/payload-codec.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
@@ -153,6 +153,19 @@ describe('a codec without keys', () => {
     const plain = [payloadOf('x')];
     assert.equal(await plainCodec.encode(plain), plain);
     assert.equal(await plainCodec.decode(plain), plain);
+  });
+
+  test('reads on for what shows many workflows, which then learns why something is missing', async () => {
+    const [encrypted] = await codecOf({ old: OLD }).encode([payloadOf('secret')]);
+    const list = async () => {
+      const decoded = await plainCodec.decode([encrypted!, payloadOf('text')]);
+      return decoded.map((it) => defaultPayloadConverter.fromPayload<unknown>(it));
+    };
+    const { answer, unreadable } = await leniently(list);
+    assert.deepEqual(answer, [undefined, 'text']);
+    assert.match(unreadable ?? '', /key "old": set BELAY_CODEC_KEYS_FILE/);
+    await assert.rejects(list, PayloadError);
+    assert.equal((await leniently(() => plainCodec.decode([payloadOf('text')]))).unreadable, null);
   });
 
   test('rejects an encrypted payload with the name of its key and the remedy', async () => {

@@ -61,6 +61,12 @@ export const rolloutResult = z
     links: z.object({ ui: text('Link to the rollout in the Temporal UI.') }),
     startedAt: time('When it started'),
     endedAt: time('When it ended'),
+    unreadable: z
+      .string()
+      .meta({
+        description: 'Only in lists: why a part of the rollout could not be read. That part is null or missing.',
+      })
+      .exactOptional(),
   })
   .meta({
     title: 'Result of a rollout',

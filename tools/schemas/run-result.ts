@@ -187,6 +187,10 @@ export const runResult = z
     links: z.object({ ui: text('Link to the run in the Temporal UI.') }),
     startedAt: time('When the run started'),
     endedAt: time('When the run ended'),
+    unreadable: z
+      .string()
+      .meta({ description: 'Only in lists: why a part of the run could not be read. That part is null or missing.' })
+      .exactOptional(),
   })
   .meta({
     title: 'Result of a run',

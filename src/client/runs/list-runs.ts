@@ -2,13 +2,16 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { type RunResult } from '../../contract/run.ts';
-import { appTarget, siteTarget, targetAttribute, type Target } from '../../contract/target.ts';
+import { appTarget, siteTarget, targetAttribute, targetOfAttribute, type Target } from '../../contract/target.ts';
 import { withLink } from '../ui-link.ts';
 import { within } from '../within.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../session.ts';
-import { newest, ofTypes, quoted } from '../list-filter.ts';
+import { newest, ofTypes, quoted, type Listed } from '../list-filter.ts';
 import { closedResult, knownOf } from './run-status.ts';
 import { TIMING } from '../../contract/timing.ts';
+import { emptyBackup, emptyDeployment } from '../../contract/results.ts';
+import { leniently } from '../../encryption/payload-codec.ts';
+import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { OUTCOMES, RUN_TYPES, type Outcome } from '../../contract/names.ts';
@@ -49,11 +52,48 @@ function refuseUnknownOutcome(outcomes: readonly string[]): void {
   throw new BelayError('Usage', `outcome: ${plainText(unknown)} is none of ${OUTCOMES.join(', ')}`);
 }
 
-async function resultOf(session: Session, info: WorkflowExecutionInfo): Promise<RunResult> {
-  const known = withLink(session, knownOf(info));
-  if (info.status.name === 'RUNNING') return known;
-  return withLink(session, await closedResult(session.client.workflow.getHandle(info.workflowId, info.runId), known));
+async function resultOf(session: Session, info: Listed): Promise<RunResult> {
+  const known = listedResult(info);
+  if (info.status.name === 'RUNNING') return withLink(session, known);
+  const handle = session.client.workflow.getHandle(info.workflowId, info.runId);
+  const { answer, unreadable } = await leniently<RunResult | undefined>(() => closedResult(handle, known));
+  if (answer !== undefined && unreadable === null) return withLink(session, answer);
+  const error = answer?.error ?? null;
+  return withLink(session, {
+    ...known,
+    outcome: recordedOutcome(info) ?? answer?.outcome ?? null,
+    // Temporal keeps the type of a failure as plain text.
+    error: error === null ? null : { ...error, message: `the reason cannot be read: ${unreadable}` },
+    ...(unreadable === null ? {} : { unreadable }),
+  });
 }
+
+/** Knows only what the list shows. Where the memo cannot be decoded, the search attributes still name the parts. */
+export function listedResult(info: Listed): RunResult {
+  const { typedSearchAttributes: attributes, unreadable } = info;
+  const known = knownOf(info);
+  if (unreadable === null) return known;
+  const [serverId] = attributes.get(ATTRIBUTE_KEYS.server) ?? [];
+  const targets = (attributes.get(ATTRIBUTE_KEYS.site) ?? []).map(targetOfAttribute);
+  return {
+    ...known,
+    backup: serverId === undefined ? null : emptyBackup(serverId),
+    deployments: targets.map(emptyDeployment),
+    unreadable,
+  };
+}
+
+/** Null for a run in flight, and where only the result tells the outcome. */
+export function recordedOutcome({ typedSearchAttributes, status }: WorkflowExecutionInfo): Outcome | null {
+  const recorded = typedSearchAttributes.get(ATTRIBUTE_KEYS.outcome) as Outcome | undefined;
+  return recorded ?? OUTCOME_OF_STATUS[status.name] ?? null;
+}
+
+const OUTCOME_OF_STATUS: Partial<Record<WorkflowExecutionInfo['status']['name'], Outcome>> = {
+  COMPLETED: 'completed',
+  TERMINATED: 'unknown',
+  TIMED_OUT: 'unknown',
+};
 
 function queryOf({ siteId, appId, targets = [], serverId = [], outcome = [], since }: RunFilter): string {
   return [

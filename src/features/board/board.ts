@@ -1,5 +1,6 @@
 /** The board: what it reads, how often, and what it knows. */
 import { adHocEntry, fileEntry, type FreezeEntry } from '../freezes/actions.ts';
+import { unreadableTexts } from '../../cli/run-text.ts';
 import { createTargetReader, unread, type Reading, type TargetReader } from '../../cli/target-reader.ts';
 import type { Session } from '../../client/session.ts';
 import { takeNewRuns } from '../../client/workers.ts';
@@ -126,9 +127,17 @@ function temporalSources(session: Session, known: Known, past: Past): BoardSourc
       async read() {
         known.inFlight = (await overview.refresh()).inFlight;
         known.readAt = new Date().toISOString();
+        refuseUnreadable(known.inFlight.map(({ status }) => status.result));
       },
     },
-    { name: 'past runs', everyMs: pastMs, read: () => past.list() },
+    {
+      name: 'past runs',
+      everyMs: pastMs,
+      async read() {
+        await past.list();
+        refuseUnreadable(past.unreadable());
+      },
+    },
     { name: 'results of past runs', everyMs: resultsMs, read: () => past.readResults() },
     {
       name: 'workers',
@@ -138,6 +147,12 @@ function temporalSources(session: Session, known: Known, past: Past): BoardSourc
     { name: 'freezes', everyMs: freezesMs, read: async () => void (known.running = await freezes.list()) },
     { name: 'schedules', everyMs: schedulesMs, read: async () => void (known.schedules = await schedules.list()) },
   ];
+}
+
+/** Call it after everything else was read. @throws Error, which is then a problem of the board */
+function refuseUnreadable(results: Parameters<typeof unreadableTexts>[0]): void {
+  const texts = unreadableTexts(results);
+  if (texts.length > 0) throw new Error(texts.join('; '));
 }
 
 async function workersOf(session: Session): Promise<BoardWorker[]> {

@@ -4,20 +4,21 @@ import { join } from 'node:path';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
-import { closedAtOrAfter, ofTypes, onQueue } from '../../client/list-filter.ts';
+import { closedAtOrAfter, listed, ofTypes, onQueue, type Listed } from '../../client/list-filter.ts';
 import { linksOf } from '../../client/ui-link.ts';
 import { within } from '../../client/within.ts';
-import { closedResult, knownOf } from '../../client/runs/run-status.ts';
+import { listedResult, recordedOutcome } from '../../client/runs/list-runs.ts';
+import { closedResult } from '../../client/runs/run-status.ts';
 import { isDenied, isLimited, isUnreachable } from '../../client/transport/grpc-errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { RUN_TYPES, type Evidence, type Outcome } from '../../contract/names.ts';
 import type { Receipt } from '../receipts/shapes.ts';
 import { emptyResult } from '../../contract/results.ts';
 import type { BackupResult, DeploymentResult, RunMemo, RunResult } from '../../contract/run.ts';
+import { PayloadError } from '../../encryption/payload-codec.ts';
 import { DAY_MS } from '../../contract/duration.ts';
 import { parsedJson } from '../../contract/plain-object.ts';
 import { verifyReceipt } from '../receipts/actions-verify.ts';
-import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 
 /** What a row is about. A server has one only for runs that deploy nothing. */
 export interface BoardSubject {
@@ -66,6 +67,8 @@ const OVERLAP_MS = 60_000;
 
 export interface Past {
   subjects(): BoardSubject[];
+  /** Runs of which not all can be decoded. */
+  unreadable(): RunResult[];
   /** The newest first, at most 30. */
   of(subject: BoardSubject): PastVerdict[];
   /** Adds the runs that ended since the last time. One search. */
@@ -120,12 +123,14 @@ export function createPast(session: Session): Past {
     const result = await closedResult(handle, run.result).catch((error: unknown) => {
       if (isUnreachable(error) || isLimited(error) || isDenied(error)) throw error;
       // A workflow that was deleted meanwhile, or whose result this program cannot read, stays as the list shows it.
-      return { ...run.result, outcome: listedOutcome(run.result) };
+      const unreadable = error instanceof PayloadError ? { unreadable: error.message } : {};
+      return { ...run.result, outcome: listedOutcome(run.result), ...unreadable };
     });
     add(runId, { ...run, result: { ...result, workflowId, runId, endedAt: endOf(run) }, isRead: true });
   }
 
   return {
+    unreadable: () => [...runs.values()].flatMap(({ result }) => (result.unreadable === undefined ? [] : [result])),
     subjects: () => [...bySubject.values()].map(({ subject }) => subject),
     of: (subject) => (bySubject.get(subjectKey(subject))?.runs ?? []).map((run) => verdictOf(session, run, subject)),
     list: () =>
@@ -133,7 +138,7 @@ export function createPast(session: Session): Past {
         const sinceMs = Math.max(Date.now() - LOOK_BACK_MS, latestEndMs - OVERLAP_MS);
         for (const info of await listClosed(session, new Date(sinceMs).toISOString())) {
           latestEndMs = Math.max(latestEndMs, info.closeTime?.getTime() ?? 0);
-          add(info.runId, listed(info));
+          add(info.runId, runOfList(info));
         }
         sweep();
       }),
@@ -155,28 +160,20 @@ export function createPast(session: Session): Past {
 
 const endOf = ({ result }: Pick<PastRun, 'result'>): string => result.endedAt ?? '';
 
-async function listClosed({ client, taskQueue }: Session, since: string): Promise<WorkflowExecutionInfo[]> {
+async function listClosed({ client, taskQueue }: Session, since: string): Promise<Listed[]> {
   const query = [ofTypes(RUN_TYPES), onQueue(taskQueue), closedAtOrAfter(since)].join(' AND ');
-  const found: WorkflowExecutionInfo[] = [];
-  for await (const info of client.workflow.list({ query, pageSize: 1_000 })) {
+  const found: Listed[] = [];
+  for await (const info of listed(client, query)) {
     if (info.status.name !== 'CONTINUED_AS_NEW' && found.push(info) >= MOST_LISTED) break;
   }
   return found;
 }
 
-function listed(info: WorkflowExecutionInfo): PastRun {
+function runOfList(info: Listed): PastRun {
   const memo = (info.memo ?? {}) as Partial<RunMemo>;
-  const recorded = (info.typedSearchAttributes.get(ATTRIBUTE_KEYS.outcome) ?? null) as Outcome | null;
-  const outcome = recorded ?? OUTCOME_OF_STATUS[info.status.name] ?? null;
   const by = memo.by ?? info.parentExecution?.workflowId ?? null;
-  return { info, result: { ...knownOf(info), outcome }, by, isRead: false };
+  return { info, result: { ...listedResult(info), outcome: recordedOutcome(info) }, by, isRead: false };
 }
-
-const OUTCOME_OF_STATUS: Partial<Record<WorkflowExecutionInfo['status']['name'], Outcome>> = {
-  COMPLETED: 'completed',
-  TERMINATED: 'unknown',
-  TIMED_OUT: 'unknown',
-};
 
 export function subjectsOf({ backup, deployments }: Pick<RunResult, 'backup' | 'deployments'>): BoardSubject[] {
   if (deployments.length > 0) return deployments.map(({ target }) => target);

@@ -8,6 +8,7 @@ import { type Target, targetLabel } from '../../contract/target.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { printDocument } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
+import { noteUnreadable } from '../../cli/run-text.ts';
 import { withBelay } from '../../cli/open-belay.ts';
 import { TOP_INTERVAL_MS, TOP_LIMIT } from '../../cli/options.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
@@ -66,6 +67,8 @@ async function inFlight({ limit = TOP_LIMIT, recent: recentMs, json }: TopOption
     const recent = recentMs === undefined ? null : await recentlyEnded(belay, recentMs, limit);
     if (terminal !== null) return showOverview(overviews, whereTemporalIs(), terminal, recent);
     const overview = await overviews.whole();
+    const shown = [...overview.inFlight.map(({ status }) => status), ...(recent?.now() ?? [])];
+    noteUnreadable(shown.map(({ result }) => result));
     if (json === true) printDocument(overviewDocument(overview, recent?.now()));
     else printLines(overviewLines(overview, recent?.now()));
     return EXIT.completed;

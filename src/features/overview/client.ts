@@ -1,15 +1,15 @@
 /** The runs and rollouts in flight, for displays that refresh all the time. It asks Temporal for little. */
-import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { within } from '../../client/within.ts';
 import { withLink } from '../../client/ui-link.ts';
-import { createRollout, knownRollout, type RolloutStatus } from '../rollouts/client-handle.ts';
+import { createRollout, listedRollout, type RolloutStatus } from '../rollouts/client-handle.ts';
 import { createRun } from '../../client/runs/run-handle.ts';
-import { knownOf, type RunStatus } from '../../client/runs/run-status.ts';
-import { firstListed, ofTypes, onQueue, RUNNING } from '../../client/list-filter.ts';
+import { listedResult } from '../../client/runs/list-runs.ts';
+import type { RunStatus } from '../../client/runs/run-status.ts';
+import { firstListed, type Listed, ofTypes, onQueue, RUNNING } from '../../client/list-filter.ts';
 
 export interface Overview {
   /** Entries that need attention come first, then rollouts, then runs. Within each group, the newest comes first. */
@@ -60,7 +60,7 @@ export function createOverview(session: Session, { limit = DEFAULT_LIMIT }: Over
   }
 
   /** Keeps what a question returned, because the list shows less. */
-  const again = (before: Followed | undefined, info: WorkflowExecutionInfo): Followed =>
+  const again = (before: Followed | undefined, info: Listed): Followed =>
     before === undefined || before.known.askedAt === null ? newcomer(session, info) : before;
 
   /** The list may still show workflows that have ended. */
@@ -101,19 +101,19 @@ async function update(it: Followed, thoroughly: boolean): Promise<void> {
   it.dueMs = performance.now() + (seen === null ? TIMING.progress.maxAgeMs : holdsForMs(seen, Date.now()));
 }
 
-function newcomer(session: Session, info: WorkflowExecutionInfo): Followed {
+function newcomer(session: Session, info: Listed): Followed {
   const { workflowId, runId } = info;
   const ids = { workflowId, runId, attached: true };
   const listed = { waiting: null, contact: 'answers' } as const;
   const entry = { workflowId, askedAt: null, needsAttention: false };
   if (info.type === ROLLOUT_TYPE) {
     const rollout = createRollout(session, ids);
-    const result = withLink(session, knownRollout(info));
+    const result = withLink(session, listedRollout(info));
     const ask = async (): Promise<Seen> => ({ kind: 'rollout', status: withoutTargets(await rollout.status()) });
     return { known: { ...entry, kind: 'rollout', status: { ...listed, result } }, dueMs: -Infinity, ask };
   }
   const run = createRun(session, ids);
-  const result = withLink(session, knownOf(info));
+  const result = withLink(session, listedResult(info));
   const ask = async (thoroughly: boolean): Promise<Seen> => {
     const status = await run.progress();
     return { kind: 'run', status: thoroughly && isOverdue(status, Date.now()) ? await run.status() : status };
@@ -129,13 +129,13 @@ const withoutTargets = ({ result, ...status }: RolloutStatus): RolloutStatus => 
 /** Temporal lists at most this many at once. */
 const MOST_LISTED = 1_000;
 
-interface Listed {
-  open: WorkflowExecutionInfo[];
+interface Open {
+  open: Listed[];
   /** False if there are more. */
   complete: boolean;
 }
 
-async function listOpen({ client, taskQueue }: Session): Promise<Listed> {
+async function listOpen({ client, taskQueue }: Session): Promise<Open> {
   const query = [ofTypes([...RUN_TYPES, ROLLOUT_TYPE]), onQueue(taskQueue), RUNNING].join(' AND ');
   const open = await firstListed(client, query, MOST_LISTED);
   return { open, complete: open.length < MOST_LISTED };

@@ -217,7 +217,11 @@ function whatOf(it: Ended): string {
   return [...server, ...(targets === '' ? [] : [targets])].join(': ');
 }
 
-const nowOf = (it: InFlight): string => (it.kind === 'run' ? liveLine(it.status, true) : rolloutNow(it.status));
+function nowOf(it: InFlight): string {
+  const { unreadable } = it.status.result;
+  if (unreadable !== undefined) return `cannot be read: ${unreadable}`;
+  return it.kind === 'run' ? liveLine(it.status, true) : rolloutNow(it.status);
+}
 
 /** `3 of at most 10 servers running …; ended: 97 completed` */
 export function rolloutNow(status: RolloutStatus): string {

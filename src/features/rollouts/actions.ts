@@ -11,6 +11,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
 import { printRollout, rolloutListLine, showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions } from '../../cli/options.ts';
+import { noteUnreadable } from '../../cli/run-text.ts';
 import { sinceText } from '../../cli/parse-values.ts';
 import { startAndPrint, type WaitingOptions } from '../../cli/wait-for-verdict.ts';
 import { columnsOf } from '../../process/live-lines.ts';
@@ -103,6 +104,7 @@ export interface RolloutListOptions {
 export async function listRollouts({ since, limit, json: asJson }: RolloutListOptions): Promise<void> {
   const filter = definedFields({ since: sinceText(since), limit });
   const rollouts = await withBelay((belay) => belay.rollouts.list(filter));
+  noteUnreadable(rollouts);
   const lines = rollouts.map((it) => rolloutListLine(it, columnsOf(process.stdout)));
   printAnswer(asJson, { rollouts }, rollouts.length === 0 ? 'no rollouts' : lines);
 }

@@ -29,6 +29,7 @@ import {
   knownOf,
   tryProgress,
 } from '../../client/runs/run-status.ts';
+import type { Listed } from '../../client/list-filter.ts';
 import { resultIn } from '../../client/read-workflow.ts';
 import { isSameTarget } from '../../contract/target.ts';
 
@@ -151,7 +152,7 @@ async function whySilent(session: Session, described: WorkflowExecutionDescripti
 }
 
 /** Knows only what Temporal's own records show. */
-export function knownRollout(described: Omit<WorkflowExecutionInfo, 'raw'>): RolloutResult {
+function knownRollout(described: Omit<WorkflowExecutionInfo, 'raw'>): RolloutResult {
   const { workflowId, runId, memo, startTime, closeTime } = described;
   const { name = null, fleet = null, attempt = 1 } = (memo ?? {}) as Partial<RolloutMemo>;
   return emptyRollout({
@@ -163,6 +164,12 @@ export function knownRollout(described: Omit<WorkflowExecutionInfo, 'raw'>): Rol
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
   });
+}
+
+/** Knows only what the list shows. */
+export function listedRollout(info: Listed): RolloutResult {
+  const { unreadable } = info;
+  return { ...knownRollout(info), ...(unreadable === null ? {} : { unreadable }) };
 }
 
 async function closedRollout(session: Session, described: WorkflowExecutionDescription): Promise<RolloutResult> {

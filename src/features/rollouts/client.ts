@@ -17,11 +17,15 @@ import {
   type Rollout,
   lookUpServerRun,
   describeRollout,
+  listedRollout,
   rolloutStatus,
   statusOfRollout,
 } from './client-handle.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
 import { withFittingMeta } from '../../request/limits.ts';
+import { recordedOutcome } from '../../client/runs/list-runs.ts';
+import { withLink } from '../../client/ui-link.ts';
+import { PayloadError } from '../../encryption/payload-codec.ts';
 import { addressed } from '../../client/runs/start-run.ts';
 import { requireWorkers } from '../../client/workers.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -159,8 +163,17 @@ async function listRollouts(session: Session, filter: RolloutFilter): Promise<Ro
   const query = since === undefined ? all : `${all} AND StartTime >= ${quoted(since)}`;
   return pMap(
     await newest(session, query, limit),
-    async ({ workflowId, runId }) => {
-      const { result } = await rolloutStatus(session, session.client.workflow.getHandle(workflowId, runId));
+    async (info) => {
+      const handle = session.client.workflow.getHandle(info.workflowId, info.runId);
+      const result = await rolloutStatus(session, handle).then(
+        (status) => status.result,
+        (error: unknown) => {
+          if (!(error instanceof PayloadError)) throw error;
+          const isOpen = info.status.name === 'RUNNING';
+          const known = listedRollout({ ...info, unreadable: error.message });
+          return withLink(session, { ...known, outcome: recordedOutcome(info) ?? (isOpen ? null : 'unknown') });
+        },
+      );
       return { ...result, targets: [] };
     },
     IN_PARALLEL,

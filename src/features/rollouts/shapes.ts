@@ -146,6 +146,8 @@ export interface RolloutResult {
   links: { ui: string | null };
   startedAt: string | null;
   endedAt: string | null;
+  /** Why a list could not read all of the rollout. What it could not read is null or missing. Absent if it read all. */
+  unreadable?: string;
 }
 
 export interface RolloutProgress {

@@ -11,6 +11,8 @@ import { Worker } from '@temporalio/worker';
 import { childEnvironment } from '../../../src/config/environment/environment.ts';
 import type { RunInput, RunResult } from '../../../src/contract/run.ts';
 import { bundleFor } from '../../../src/worker/bundle/workflow-source.ts';
+import { openSession } from '../../../src/client/session.ts';
+import { createBoard } from '../../../src/features/board/board.ts';
 import { createCodecServer, toJson } from '../../../src/encryption/codec-server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -104,7 +106,10 @@ describe('a run with encryption', () => {
   test('is a clear error for a starter without the key, which starts nothing', async () => {
     const { workflowId } = runs.encrypted;
     const other = { BELAY_CODEC_KEYS_FILE: await newKeyFile('2025-01') };
-    for (const command of [['status', workflowId!], ['wait', workflowId!], ['list']]) {
+    for (const command of [
+      ['status', workflowId!],
+      ['wait', workflowId!],
+    ]) {
       const without = await place.belay('encrypted', {}, ...command, '--json');
       assert.deepEqual([without.code, without.json().error?.type], [2, 'Usage']);
       assert.match(without.json().error?.message ?? '', /key "2026-11": set BELAY_CODEC_KEYS_FILE/);
@@ -117,6 +122,69 @@ describe('a run with encryption', () => {
     const reversed = (await place.belay('plain', place.withKeys, ...deploy)).json();
     assert.match(reversed.error?.message ?? '', /do not encrypt, and this program does: set BELAY_CODEC_KEYS_FILE/);
     assert.deepEqual(posts(place.sandbox, '/v1/sites/encrypted-unwanted/deploy'), []);
+  });
+
+  test('is listed without the key, with what Temporal keeps as plain text and a line that names both', async () => {
+    const { workflowId } = runs.encrypted;
+    const plain = { BELAY_CODEC_KEYS_FILE: await newKeyFile('2025-01') };
+    const { code, json, stderr } = await place.belay('encrypted', plain, 'list', '--json');
+    const [listed] = (json() as unknown as { runs: RunResult[] }).runs;
+    assert.deepEqual([code, listed?.workflowId], [0, workflowId]);
+    assert.match(
+      stderr,
+      new RegExp(`^belay: cannot read all of ${workflowId}: .* key "2026-11": add that key to \\S+\n$`),
+    );
+    const { outcome, phase, meta, backup, deployments, error, unreadable } = listed!;
+    assert.deepEqual([outcome, phase, meta, error?.type], ['not_started', 'done', null, 'Refused']);
+    assert.deepEqual([backup?.serverId, backup?.outcome], ['encrypted-server', null]);
+    assert.deepEqual(
+      deployments.map((it) => [it.siteId, it.outcome]),
+      [
+        ['encrypted-good', null],
+        ['encrypted-bad', null],
+      ],
+    );
+    assert.match(unreadable ?? '', /key "2026-11"/);
+    const { stdout } = await place.belay('encrypted', {}, 'list');
+    assert.match(
+      stdout,
+      /not_started .*encrypted-good, encrypted-bad .* the reason cannot be read: .*\n1 run: 1 not started/,
+    );
+  });
+
+  test('that is in flight is shown without the key', async () => {
+    const site = 'encrypted-endless';
+    place.sandbox.script({ site }, { words: ['building'], ends: 'never' });
+    const begin = ['deploy', '--site', site, '--deploy-interval', '500ms', '--detach', '--json'];
+    const { workflowId } = (await place.belay('encrypted', place.withKeys, ...begin)).json();
+    const top = await eventually('the run in the list', async () => {
+      const shown = await place.belay('encrypted', {}, 'top');
+      assert.equal(shown.code, 0, shown.stderr);
+      return shown.stdout.includes(site) && shown;
+    });
+    assert.match(
+      top.stdout,
+      new RegExp(`${workflowId} .*cannot be read: a payload is encrypted with the key "2026-11"`),
+    );
+    assert.match(top.stderr, new RegExp(`^belay: cannot read all of ${workflowId}: a payload is encrypted`));
+    const { session, close } = await openSession({ address: place.address, namespace: 'encrypted' });
+    atEnd(close);
+    const board = createBoard({ session, service: null });
+    atEnd(async () => board.stop());
+    const problems = await eventually('the problems of the board', async () => {
+      await board.look();
+      const found = board.status().problems.map(({ source, message }) => `${source}: ${message}`);
+      return found.length === 2 && found;
+    });
+    assert.match(problems[0]!, new RegExp(`^what is in flight: cannot read all of ${workflowId}: .* key "2026-11"`));
+    assert.match(
+      problems[1]!,
+      new RegExp(`^past runs: cannot read all of ${runs.encrypted.workflowId}: .* key "2026-11"`),
+    );
+    const { targets } = board.status();
+    assert.equal(targets.find(({ id }) => id === site)?.run?.workflowId, workflowId);
+    assert.equal(targets.find(({ id }) => id === 'encrypted-good')?.last?.workflowId, runs.encrypted.workflowId);
+    await place.belay('encrypted', place.withKeys, 'cancel', workflowId!);
   });
 
   test('is decoded by the codec server as Temporal stored it, for the Temporal CLI as well', async () => {
