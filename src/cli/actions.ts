@@ -11,7 +11,14 @@ import { withFacts } from '../request/input/start-request.ts';
 import { toRunInput, type CommanderValues } from './run-options.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions, LIST_LIMITS } from './options.ts';
 import { printNote, print } from '../process/print.ts';
-import { printResult, CANCELLATION_REQUESTED, resultLines, runTable, noteUnreadable } from './run-text.ts';
+import {
+  printResult,
+  CANCELLATION_REQUESTED,
+  resultLines,
+  resultOfError,
+  runTable,
+  noteUnreadable,
+} from './run-text.ts';
 import {
   captureSignals,
   viewOfRun,
@@ -23,7 +30,7 @@ import {
   type Waited,
 } from './wait-for-verdict.ts';
 import { reportEndpoints, withBelay } from './open-belay.ts';
-import { printDocument, printJson } from '../process/json-document.ts';
+import { printDocument, printFailure, printJson } from '../process/json-document.ts';
 import { countRuns, listMarkdown, writeSummary, runMarkdown } from './markdown-summary.ts';
 import { sinceText } from './parse-values.ts';
 import { counted, countsText } from '../contract/results.ts';
@@ -162,7 +169,13 @@ export function cancel(id: string, options: OneRunOptions): Promise<void> {
   return exitWith(async (belay) => {
     const wasOpen = await (isRollout(id) ? belay.rollouts : belay).get(id, options.runId).cancel();
     if (!wasOpen) printNote(`${id} had ended: there was nothing to cancel`);
-    return show(belay, id, { ...options, isCancelled: true });
+    return show(belay, id, { ...options, isCancelled: true }).catch((error: unknown) => {
+      if (!(error instanceof BelayError) || error.type !== 'Usage') throw error;
+      // Cancelling needs no payload that this process cannot decode, and it is done.
+      printFailure({ ...resultOfError(error), workflowId: id }, options.json === true);
+      if (wasOpen && options.json !== true) print(CANCELLATION_REQUESTED.trim());
+      return EXIT.completed;
+    });
   });
 }
 

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
 import { shellWord } from '../contract/safe-text.ts';
 import type { BelayError } from '../contract/errors.ts';
+import { leniently } from '../encryption/payload-codec.ts';
 import { refuseUnknown, type Session } from './session.ts';
 import { toBelayError } from './to-belay-error.ts';
 import { isAnswering } from './transport/open-connection.ts';
@@ -85,8 +86,8 @@ export const cancelOpen = (
   describe: (handle: WorkflowHandle) => Promise<WorkflowExecutionDescription>,
 ): Promise<boolean> =>
   soon(session, `cancel ${handle.workflowId}`, async () => {
-    const { status } = await describe(handle);
-    if (status.name !== 'RUNNING') return false;
+    const { answer } = await leniently(() => describe(handle));
+    if (answer.status.name !== 'RUNNING') return false;
     await handle.cancel();
     return true;
   });

@@ -152,7 +152,7 @@ describe('a run with encryption', () => {
     );
   });
 
-  test('that is in flight is shown without the key', async () => {
+  test('that is in flight is shown and cancelled without the key', async () => {
     const site = 'encrypted-endless';
     place.sandbox.script({ site }, { words: ['building'], ends: 'never' });
     const begin = ['deploy', '--site', site, '--deploy-interval', '500ms', '--detach', '--json'];
@@ -184,7 +184,14 @@ describe('a run with encryption', () => {
     const { targets } = board.status();
     assert.equal(targets.find(({ id }) => id === site)?.run?.workflowId, workflowId);
     assert.equal(targets.find(({ id }) => id === 'encrypted-good')?.last?.workflowId, runs.encrypted.workflowId);
-    await place.belay('encrypted', place.withKeys, 'cancel', workflowId!);
+    const cancelled = await place.belay('encrypted', {}, 'cancel', workflowId!);
+    assert.deepEqual([cancelled.code, cancelled.stdout.split(':')[0]], [0, 'cancellation requested']);
+    assert.match(cancelled.stderr, /^belay: cannot read deploy:\S+ a payload is encrypted with the key "2026-11"/);
+    const waited = await place.belay('encrypted', place.withKeys, 'wait', workflowId!, '--json');
+    assert.equal(waited.json().error?.type, 'Cancelled');
+    const again = await place.belay('encrypted', {}, 'cancel', workflowId!, '--json');
+    assert.deepEqual([again.code, again.json().workflowId, again.json().error?.type], [0, workflowId, 'Usage']);
+    assert.match(again.stderr, /had ended: there was nothing to cancel/);
   });
 
   test('is decoded by the codec server as Temporal stored it, for the Temporal CLI as well', async () => {
