@@ -1,11 +1,14 @@
 /** Reads of workflows that may be gone, or have failed. */
 import { WorkflowFailedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { codeOf, GRPC, isMissingNamespace } from './transport/grpc-errors.ts';
 
 /** @param answer about one workflow @returns null if Temporal does not know the workflow */
 export const unlessMissing = <T>(answer: Promise<T>): Promise<T | null> =>
   answer.catch((error: unknown) => {
-    if (error instanceof WorkflowNotFoundError) return null;
+    // The SDK has an error of its own for most calls, but not for a history.
+    const isMissing = error instanceof WorkflowNotFoundError || codeOf(error) === GRPC.notFound;
+    if (isMissing && !isMissingNamespace(error)) return null;
     throw error;
   });
 

@@ -38,6 +38,8 @@ interface Made {
   isInDoubt: boolean;
   /** The requests that followed it. */
   posts: SentPost[];
+  /** Whether Temporal had deleted its operation. */
+  isDeleted: boolean;
   /** The last step that it requested something for. */
   reached: 'nothing' | 'backup' | 'deployment';
 }
@@ -55,7 +57,7 @@ function made(more: Partial<Made> = {}): Receipt {
     deployments: [
       {
         ...emptyDeployment(site),
-        ...(reached === 'deployment' ? { trigger } : {}),
+        ...(reached === 'deployment' ? { trigger, acceptedAt: postedAt } : {}),
         outcome: 'completed',
         evidence: 'transition',
         endedAt: ASKED_AT,
@@ -70,7 +72,10 @@ function made(more: Partial<Made> = {}): Receipt {
     result: isInDoubt ? 'the worker was lost' : 'accepted',
   };
   const id = reached === 'backup' ? backupServerId('12') : lockIdOf(site);
-  const operation = { id, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post, ...(more.posts ?? [])] };
+  const operation =
+    more.isDeleted === true
+      ? { id, baseline: null, posts: [], missing: 'its requests' }
+      : { id, baseline: { at: ASKED_AT, status: 'failed' }, posts: [post, ...(more.posts ?? [])] };
   const input = { serverId: '12', siteIds: ['34', '35'] };
   const known = {
     ...{ namespace, type: 'backupThenDeploy', input, result },
@@ -223,6 +228,12 @@ describe('a receipt', () => {
     }
   });
 
+  test('is good without the requests of an operation that Temporal had deleted, if they were approved in time', () => {
+    assert.deepEqual(verifyReceipt(made({ isDeleted: true }), SIGNERS).problems, []);
+    const late = made({ isDeleted: true, postedAt: new Date(Date.parse(ASKED_AT) + 1_000 * HOUR_MS).toISOString() });
+    assert.deepEqual(verifyReceipt(late, SIGNERS).problems, [`approval: ${AT_ANOTHER_TIME}`]);
+  });
+
   test('shows who rejected the run and who had approved it, each with the key', () => {
     const receipt = made(rejected());
     assert.deepEqual(
@@ -246,6 +257,14 @@ describe('a receipt', () => {
       'although something was requested',
       { reached: 'backup', approved: { plan, yeses: [signedYes(ana, plan, 'ana')] }, rejection: rejectionOf() },
       ['rejection: a backup was requested all the same'],
+    ],
+    [
+      'although something was requested, by an operation that Temporal had deleted',
+      {
+        ...{ reached: 'deployment', isDeleted: true, rejection: rejectionOf() },
+        approved: { plan, yeses: [signedYes(ana, plan, 'ana')] },
+      },
+      ['rejection: a deployment was requested all the same'],
     ],
     [
       'of another plan',

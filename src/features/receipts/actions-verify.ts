@@ -262,12 +262,17 @@ function runIn({ facts: { serverId, startedAt } }: ReceiptEntry, servers: Readon
   return isStarted ? [{ kind: 'run', target: null, atMs: Date.parse(startedAt) }] : [];
 }
 
-/** The last request that may have started an operation of which one was in doubt. */
+/**
+ * The last request that may have started an operation of which one was in doubt. Where the requests are missing, one
+ * counts as sent.
+ */
 function inDoubt({ what, facts, at }: ReceiptEntry, before: readonly ReceiptEntry[]): Requested[] {
   if (what !== 'deployment' && what !== 'backup') return [];
-  const { trigger } = facts as Partial<DeploymentResult | BackupResult>;
+  const { trigger, outcome, acceptedAt, startedAt } = facts as Partial<DeploymentResult | BackupResult>;
+  const { target, serverId, missing } = facts;
+  if (missing !== undefined && outcome !== 'not_started')
+    return [requestAt({ at: acceptedAt ?? startedAt ?? at, facts })];
   if (trigger?.ambiguous !== true) return [];
-  const { target, serverId } = facts;
   const isOwn = ({ facts: of }: ReceiptEntry) =>
     isRecord(target) && isRecord(of['target'])
       ? isSameTarget(of['target'] as unknown as Target, target as unknown as Target)

@@ -9,6 +9,7 @@ import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { closedAtOrAfter, ofTypes, onQueue } from '../../client/list-filter.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
+import { unlessMissing } from '../../client/read-workflow.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 import { within } from '../../client/within.ts';
 import {
@@ -96,10 +97,12 @@ async function runReceipt(session: Session, described: WorkflowExecutionDescript
   const events = (await handleOf(session, described).fetchHistory()).events ?? [];
   const { input, operations: started } = await factsIn(client, events);
   const operations = await Promise.all(
-    started.map(async (it) => ({
-      id: it.workflowId,
-      ...(await operationFacts(client, client.workflow.getHandle(it.workflowId, it.runId))),
-    })),
+    started.map(async ({ workflowId: id, runId }) => {
+      const facts = await unlessMissing(operationFacts(client, client.workflow.getHandle(id, runId)));
+      // Each workflow has its own retention, which begins as it closes.
+      const missing = `Temporal has deleted ${id} (${runId}): its requests, and the status before them, are not known`;
+      return { id, ...(facts ?? { baseline: null, posts: [], missing }) };
+    }),
   );
   // A run of a rollout starts with what was approved for its rollout. Its input can be any JSON.
   const approved = Array.isArray(input?.approved) ? input.approved : [];

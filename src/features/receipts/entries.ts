@@ -11,6 +11,8 @@ export interface KnownOperation {
   id: string;
   baseline: { at: string | null; status: string } | null;
   posts: SentPost[];
+  /** What is not known because Temporal has deleted the operation. */
+  missing?: string;
 }
 
 interface KnownOfRun {
@@ -68,11 +70,15 @@ const ofLock = (operations: readonly KnownOperation[], id: string): KnownOperati
 const postEntries = (operation: KnownOperation | undefined, of: object): Unchained[] =>
   (operation?.posts ?? []).map(({ at, ...post }) => ({ what: 'post', at, facts: { ...of, ...post } }));
 
+const missingIn = (operation: KnownOperation | undefined): { missing?: string } =>
+  operation?.missing === undefined ? {} : { missing: operation.missing };
+
 function backupEntries(backup: BackupResult, operations: readonly KnownOperation[]): Unchained[] {
   const { serverId } = backup;
+  const operation = ofLock(operations, backupServerId(serverId));
   return [
-    ...postEntries(ofLock(operations, backupServerId(serverId)), { serverId }),
-    { what: 'backup', at: backup.endedAt, facts: { ...backup } },
+    ...postEntries(operation, { serverId }),
+    { what: 'backup', at: backup.endedAt, facts: { ...backup, ...missingIn(operation) } },
   ];
 }
 
@@ -85,7 +91,7 @@ function deploymentEntries(deployment: DeploymentResult, operations: readonly Kn
       ? []
       : [{ what: 'baseline' as const, at: baseline.at, facts: { target, status: baseline.status } }]),
     ...postEntries(operation, { target }),
-    { what: 'deployment', at: deployment.endedAt, facts: { ...deployment } },
+    { what: 'deployment', at: deployment.endedAt, facts: { ...deployment, ...missingIn(operation) } },
   ];
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { deploySiteId } from '../../../src/contract/ids.ts';
 import { receiptFileName } from '../../../src/features/receipts/actions.ts';
 import type { Receipt } from '../../../src/features/receipts/shapes.ts';
@@ -190,6 +191,31 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
     const { outcome, error } = entries.at(-1)?.facts as Pick<RunResult, 'outcome' | 'error'>;
     assert.deepEqual([outcome, error?.type], ['unknown', 'Terminated']);
     stack.sandbox.finish({ site: siteId }, 'completed');
+  });
+
+  test('says what is missing of an operation that Temporal has deleted', async () => {
+    const [serverId, siteId] = [fresh('s'), fresh('a')];
+    const run = await stack.belay.start({ serverId, siteIds: [siteId], backup: PACE_INPUT, deploy: PACE_INPUT });
+    const { workflowId } = await run.result();
+    const { client } = stack;
+    const operation = deploySiteId(siteId);
+    await client.workflowService.deleteWorkflowExecution({
+      namespace: client.options.namespace,
+      workflowExecution: { workflowId: operation },
+    });
+    const isGone = (error: unknown) => error instanceof WorkflowNotFoundError;
+    await eventually('its deletion', () =>
+      client.workflow
+        .getHandle(operation)
+        .describe()
+        .then(() => false, isGone),
+    );
+    const { parts, entries } = await receiptOf(workflowId!);
+    assert.deepEqual(parts, ['request', 'post', 'backup', 'deployment', 'end']);
+    assert.equal(entries[2]?.facts['missing'], undefined);
+    const deleted = new RegExp(`^Temporal has deleted ${operation} \\(\\S+\\): its requests, and the status before`);
+    assert.match(String(entries[3]?.facts['missing']), deleted);
+    assert.equal(entries[3]?.facts['outcome'], 'completed');
   });
 
   test('shows the deployment that a watch saw, and no request', async () => {
