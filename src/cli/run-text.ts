@@ -58,13 +58,14 @@ export function resultLines(result: RunResult): string[] {
   ];
 }
 
-type Listed = Pick<RunResult | RolloutResult, 'workflowId' | 'unreadable'>;
+/** Of a list, which may not read all of it. */
+export type PartlyRead = Pick<RunResult | RolloutResult, 'workflowId' | 'unreadable'>;
 
-export const noteUnreadable = (results: readonly Listed[]): void =>
+export const noteUnreadable = (results: readonly PartlyRead[]): void =>
   printNote(unreadableTexts(results).map((it) => `belay: ${it}`));
 
 /** One line for each reason why a list could not read all of some runs or rollouts. */
-export function unreadableTexts(results: readonly Listed[]): string[] {
+export function unreadableTexts(results: readonly PartlyRead[]): string[] {
   const ids = new Map<string, string[]>();
   for (const { workflowId, unreadable } of results)
     if (unreadable !== undefined) ids.set(unreadable, [...(ids.get(unreadable) ?? []), plainText(workflowId ?? '')]);

@@ -27,9 +27,10 @@ export function plainText(text: string, maxLength: number = MAX_LENGTH): string 
 }
 
 /** Makes a Markdown code span, so that no part of the text is taken as markup. */
-export function codeSpan(text: string): string {
-  return `\`${plainText(text).replaceAll('`', 'ˋ')}\``;
-}
+export const codeSpan = (text: string): string => commandSpan(plainText(text));
+
+/** Makes a Markdown code span of a whole command, however long it is. The Temporal UI would make one dash of two. */
+export const commandSpan = (command: string): string => `\`${command.replaceAll('`', 'ˋ')}\``;
 
 /** Quotes a word so that it can be pasted into a shell. */
 export function shellWord(text: string): string {

@@ -1,7 +1,7 @@
 /** What the pages of all workflows in the Temporal UI share. Text from outside is put in code spans. */
 import { workflowInfo, defineQuery, setHandler, upsertSearchAttributes } from '@temporalio/workflow';
 import { workflowLink } from '../contract/markdown.ts';
-import { codeSpan, plainText } from '../contract/safe-text.ts';
+import { codeSpan, commandSpan, plainText } from '../contract/safe-text.ts';
 import { counted } from '../contract/results.ts';
 import { type Outcome, QUERIES } from '../contract/names.ts';
 import type { RunResult } from '../contract/run.ts';
@@ -12,8 +12,7 @@ import { attributePairs, type Attributes } from '../request/search-attributes.ts
 export const MARKDOWN: Style = {
   quote: (text) => codeSpan(text),
   workflow: (workflowId) => workflowLink(workflowId),
-  // The UI would make one dash of two.
-  command: (command) => `\`${command.replaceAll('`', 'ˋ')}\``,
+  command: commandSpan,
   when: (at) => `at ${at}`,
 };
 

@@ -1,7 +1,7 @@
 /** The text that people read and sign when they approve a plan. Its bytes never change within a version. Pure. */
 import type { ApprovalAnswer, ApprovalPlan, AskedApproval, Decided, PlannedPart } from './shapes.ts';
 import type { WaitingForApproval } from '../../contract/waiting.ts';
-import { plainText, shellWord } from '../../contract/safe-text.ts';
+import { commandSpan, plainText, shellWord } from '../../contract/safe-text.ts';
 import { targetLabel } from '../../contract/target.ts';
 
 /** The namespace of signatures. A signature that the same key made for another use does not count. */
@@ -93,12 +93,12 @@ export const PLAN_DIGITS = 12;
 
 export type ShownQuestion = Omit<WaitingForApproval, 'kind' | 'since'>;
 
-/** It ends with the command, quoted as Markdown and other messages do: the Temporal UI would make one dash of two. */
+/** It ends with the command, quoted as Markdown and other messages do. */
 export function approvalSentence({ workflowId, plan, asked, until }: ShownQuestion): string {
   // Until the workflow has taken up the last answer, nothing is missing and it still waits.
   if (asked.every(({ need, by }) => by.length >= need)) return 'was approved, and continues';
   const approve = `belay approve ${shellWord(workflowId)} --plan ${plan.slice(0, PLAN_DIGITS)}`;
-  return `${stillNeededText(asked)} until ${until}: \`${approve.replaceAll('`', 'ˋ')}\``;
+  return `${stillNeededText(asked)} until ${until}: ${commandSpan(approve)}`;
 }
 
 /** `waits for 1 more of 2 approvals (production)` */

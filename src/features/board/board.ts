@@ -1,6 +1,6 @@
 /** The board: what it reads, how often, and what it knows. */
 import { adHocEntry, fileEntry, type FreezeEntry } from '../freezes/actions.ts';
-import { unreadableTexts } from '../../cli/run-text.ts';
+import { unreadableTexts, type PartlyRead } from '../../cli/run-text.ts';
 import { createTargetReader, unread, type Reading, type TargetReader } from '../../cli/target-reader.ts';
 import type { Session } from '../../client/session.ts';
 import { takeNewRuns } from '../../client/workers.ts';
@@ -150,7 +150,7 @@ function temporalSources(session: Session, known: Known, past: Past): BoardSourc
 }
 
 /** Call it after everything else was read. @throws Error, which is then a problem of the board */
-function refuseUnreadable(results: Parameters<typeof unreadableTexts>[0]): void {
+function refuseUnreadable(results: readonly PartlyRead[]): void {
   const texts = unreadableTexts(results);
   if (texts.length > 0) throw new Error(texts.join('; '));
 }
