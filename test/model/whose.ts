@@ -4,7 +4,7 @@
  */
 import type { DeploymentResult } from '../../src/contract/run.ts';
 import type { AnswersDraw } from './answer-draws.ts';
-import { deployKey, msOf, ofKey, planFor, readsOf, type Facts, type Read } from './facts.ts';
+import { allowance, deployKey, msOf, ofKey, planFor, readsOf, type Facts, type Read } from './facts.ts';
 import type { PlayedRun } from './record.ts';
 
 export const answersTo = ({ played }: Facts, target: string): AnswersDraw | undefined =>
@@ -35,8 +35,11 @@ export function cannotTell(
   const knowsId = how.trigger === 'own' && !trigger.ambiguous;
   // A push that is shown before ours; or, without the trigger's id, any other deployment, such as that of a stale baseline.
   if (!knowsId) return reads.some(isOther);
-  const shown = reads.findIndex(({ entry }) => entry.shows === ours?.id);
-  return reads.slice(0, shown < 0 ? undefined : shown).some((read) => isOther(read) && read.state === 'in_progress');
+  // Another run may have made the first reads that show ours, or a worker lost their answers with its stop.
+  const allowed = allowance(facts, run, target, beganMs, toMs);
+  const shown = reads.flatMap(({ entry }, index) => (entry.shows === ours?.id ? [index] : [])).at(allowed);
+  // Until ours is shown, a push may be taken for it: one in progress at once, and the final word of one once it has lasted.
+  return reads.slice(0, shown).some((read) => isOther(read) && (shown === undefined || read.state === 'in_progress'));
 }
 
 function hasForeign({ effects }: Facts, key: string, target: string, [fromMs, toMs]: readonly [number, number]) {

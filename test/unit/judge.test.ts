@@ -286,4 +286,26 @@ describe('freezes and checks', () => {
     ];
     for (const it of excused) assert.deepEqual(verdict({ scripts, ...it, answers: [...it.answers] }).violations, []);
   });
+
+  test('a push that lasts is taken for ours if only the read of another run may have shown ours', () => {
+    const shows = (ms: number, said: string, id: string) => entry(ms, LATEST, { said, shows: id });
+    const push = entry(300, `a push deploys ${SITE}`, {
+      by: 'outside',
+      began: { id: '2', kind: 'deployment', target: SITE },
+    });
+    const pushed = [500, 700, 900].map((ms) => shows(ms, 'completed', '2'));
+    const played = {
+      journal: [shows(10, 'completed', '0'), post(100, '1'), shows(200, 'deploying', '1'), push, ...pushed],
+      scripts: {
+        [SITE]: [
+          { durationMs: 200, ends: 'failed' as const },
+          { durationMs: 0, ends: 'completed' as const },
+        ],
+      },
+      answers: [{ target: SITE, latest: { id: 'own' }, trigger: 'own' } as const],
+    };
+    broken(played, /^I4: .*completed, though/m);
+    const runs = [run('completed'), run('not_started', { runId: 'other' })];
+    assert.deepEqual(verdict({ ...played, runs }).violations, []);
+  });
 });

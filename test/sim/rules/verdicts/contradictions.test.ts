@@ -152,6 +152,12 @@ const CANNOT_TELL: Case[] = [
     reads: [is('running', 3), is('failed', 3), is('completed', 2)],
     verdict: 'failed by transition',
   },
+  {
+    name: 'a push whose final word lasts before latest shows ours is taken for ours',
+    answered: { id: 2 },
+    reads: [is('failed', 3)],
+    verdict: 'failed by changed',
+  },
 ];
 
 async function deploy(stack: VirtualStack, answers: Pick<Case, 'old' | 'answered' | 'reads' | 'input'>) {
