@@ -1,5 +1,6 @@
 /** I5 and I6: nothing is requested in a freeze, and nothing completes without the check that its site has. Pure. */
 import type { DeploymentResult } from '../../src/contract/run.ts';
+import { isFreezeId } from '../../src/contract/ids.ts';
 import type { JournalEntry } from '../../src/sandbox/state.ts';
 import { cite, deployKey, isBackupOf, msOf, namesOf, type Facts } from './facts.ts';
 import { CHECK } from './gate-draws.ts';
@@ -29,11 +30,16 @@ export function holdsBack({ target, backups }: PlayedFreeze, run: PlayedRun, ent
   return deployed !== undefined && [deployed, run.input.serverId].includes(target);
 }
 
-/** One that was set later under the same name is another one. */
-export const isLetOff = ({ name, fromMs, override }: PlayedFreeze, { input, closedMs, result }: PlayedRun): boolean =>
+/** A freeze that a person set later under the same name is another one. One of belay.yaml is known by its name alone. */
+export const isLetOff = ({ name, fromMs, override }: PlayedFreeze, run: PlayedRun): boolean =>
   override === 'reason' &&
-  input.override?.freezes.includes(name) === true &&
-  fromMs <= msOf(result?.held?.find((it) => it.name === name)?.from ?? new Date(closedMs ?? Infinity).toISOString());
+  run.input.override?.freezes.includes(name) === true &&
+  (!isFreezeId(name) || fromMs <= decidedMs(name, run));
+
+const decidedMs = (name: string, { closedMs, result }: PlayedRun): number => {
+  const held = result?.held?.find((it) => it.name === name);
+  return held === undefined ? (closedMs ?? Infinity) : msOf(held.from);
+};
 
 function uncheckedIn(facts: Facts, run: PlayedRun): string[] {
   const { checked = [], journal } = facts.played;

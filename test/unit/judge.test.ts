@@ -230,6 +230,18 @@ describe('freezes and checks', () => {
     broken(frozen({ fromMs: ZERO_MS + LATE + 2_000 - 10_000 }, { ...CVE, freezes: ['other'] }), /^I5: /m);
   });
 
+  test('a run is let off a freeze of belay.yaml that begins later, and off none that a person sets later', () => {
+    const later = (name: string) => {
+      const override = { freezes: [name], reason: 'CVE' };
+      const played = frozen({ name, fromMs: ZERO_MS + 1_000 }, override);
+      const held = { for: 'freeze', name, from: at(0), to: at(0), end: 'overridden', by: null, why: 'CVE' } as const;
+      played.runs?.forEach(({ result }) => result?.held.push(held));
+      return played;
+    };
+    assert.deepEqual(verdict(later('stock')).violations, []);
+    broken(later(`freeze:site:${SITE}`), /^I5: /m);
+  });
+
   test('a request before a freeze, just after its begin, after its end, or of another site, is none', () => {
     for (const more of [
       { fromMs: ZERO_MS + LATE + 1 },

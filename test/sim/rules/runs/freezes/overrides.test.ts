@@ -64,6 +64,19 @@ describe('a run that overrides a freeze', () => {
   );
 
   test(
+    'goes in one of belay.yaml that it names, and that begins after its start',
+    inVirtualTime(
+      async (stack) => {
+        const serverId = fresh('s');
+        stack.sandbox.script({ server: serverId }, { durationMs: 4 * MINUTE, ends: 'completed' });
+        const { verdict, posts } = await deploy(stack, { serverId, ...overriding('later') });
+        assert.deepEqual([verdict, posts], [['completed', undefined], 1]);
+      },
+      inFile({ freezes: { later: { ...NOW, from: '2026-03-02T08:03' } } }),
+    ),
+  );
+
+  test(
     'goes outside a window that it overrides',
     inVirtualTime(
       async (stack) => {
