@@ -56,6 +56,8 @@ const used = (pid = process.pid) => (process.platform === 'linux' ? usedByTree(p
 const TEMPORARY = mkdtempSync(join(tmpdir(), 'belay-tests-'));
 chmodSync(TEMPORARY, 0o711);
 process.env.TMPDIR = TEMPORARY;
+/** Of the parts that have ended. */
+const failures: string[] = [];
 /** Each leads a group of processes, which ends with it, also what it started and left behind. */
 const leaders = new Set<ChildProcess>();
 
@@ -211,7 +213,7 @@ async function main(args: string[]): Promise<number> {
   const isWanted = ({ name }: { name: string }) => names.has(name);
   const groups = (isAll ? [...QUICK, ...SLOW] : QUICK).filter(isWanted);
   const scripts = isAll ? SCRIPTS.filter(isWanted) : [];
-  const failures = unlisted().map((file) => `${relative(ROOT, file)}\n  no part runs it: see test/runner/parts.ts`);
+  failures.push(...unlisted().map((file) => `${relative(ROOT, file)}\n  no part runs it: see test/runner/parts.ts`));
   const omitted = groups.flatMap((group) => omittedOn(process.platform, group) ?? []);
   let possible = groups.filter((group) => omittedOn(process.platform, group) === null);
   const { build, startServer } = await import('./support/prepare.ts');
@@ -257,20 +259,21 @@ async function main(args: string[]): Promise<number> {
   await endAll();
   const passed = results.flatMap((result) => result.passed);
   if (isAll && wanted.length === 0 && failures.length + omitted.length === 0) failures.push(...forgottenCases(passed));
-  return summary({ passed: passed.length, tookMs: Date.now() - beganMs, memoryMb, failures, omitted, isAll });
+  return summary({ passed: passed.length, tookMs: Date.now() - beganMs, memoryMb, omitted, isAll });
 }
 
 interface Figures {
   passed: number;
   tookMs: number;
   memoryMb: number;
-  failures: string[];
   omitted: string[];
   isAll: boolean;
 }
 
+const sayFailures = () => failures.forEach((failure) => say(`\nFailed: ${failure}`));
+
 /** The failures come last: a log may show only its end. */
-function summary({ passed, tookMs, memoryMb, failures, omitted, isAll }: Figures): number {
+function summary({ passed, tookMs, memoryMb, omitted, isAll }: Figures): number {
   const cpuMs = used()?.cpuMs ?? null;
   const figures = [
     `in ${seconds(tookMs)}`,
@@ -281,7 +284,7 @@ function summary({ passed, tookMs, memoryMb, failures, omitted, isAll }: Figures
   if (omitted.length > 0) say(`\nLeft out:\n${omitted.map((it) => `  ${it}\n`).join('')}`);
   const failed = failures.length;
   say(`\n${figures.join(', ')}\n${passed} passed, ${failed} failed`);
-  for (const failure of failures) say(`\nFailed: ${failure}`);
+  sayFailures();
   if (failed > 0) return 1;
   return isAll && omitted.length > 0 ? EXIT_MISSING : 0;
 }
@@ -290,6 +293,11 @@ process.once('exit', () => {
   for (const leader of leaders) endGroup(leader);
   rmSync(TEMPORARY, { recursive: true, force: true });
 });
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    sayFailures();
+    process.exit(1);
+  });
+}
 // What a test left behind would keep this process up.
 process.exit(await main(process.argv.slice(2)));
