@@ -13,10 +13,13 @@ import type { ActivityDeps } from '../../src/activities/deps.ts';
 
 const SERVICE = 'https://service.example';
 
-/** @param aheadMs how far this machine's clock is ahead of Temporal's */
-const environment = (aheadMs = 0) =>
+/**
+ * @param aheadMs how far this machine's clock is ahead of Temporal's
+ * @param nowMs by this machine's clock
+ */
+const environment = (aheadMs = 0, nowMs = Date.now()) =>
   new MockActivityEnvironment(
-    { currentAttemptScheduledTimestampMs: Date.now() - aheadMs },
+    { currentAttemptScheduledTimestampMs: nowMs - aheadMs },
     { logger: new DefaultLogger('ERROR', () => undefined) },
   );
 
@@ -56,9 +59,10 @@ async function triggerFailureOf(
   aheadMs = 0,
   firstRunId = RUN_ID,
   more: { readAt?: string } = {},
+  nowMs?: number,
 ): Promise<ApplicationFailure> {
   const input = { service: SERVICE, epoch: '1', idempotencyKey: 'k', firstRunId, target: siteTarget('a1'), ...more };
-  return environment(aheadMs)
+  return environment(aheadMs, nowMs)
     .run(activities.triggerDeployment, input)
     .then(
       () => assert.fail('the deployment was triggered'),
@@ -107,8 +111,9 @@ test('an unexpected error is ambiguous', async () => {
 const HOUR_MS = 3_600_000;
 test('a trigger is not sent if the last read was long before Temporal learned of it, whatever the clocks say', async () => {
   for (const aheadMs of [0, -HOUR_MS, HOUR_MS]) {
-    const readAt = new Date(Date.now() - aheadMs - 30_000).toISOString();
-    const { type, message } = await triggerFailureOf(failing({}), aheadMs, RUN_ID, { readAt });
+    const nowMs = Date.now();
+    const readAt = new Date(nowMs - aheadMs - 30_000).toISOString();
+    const { type, message } = await triggerFailureOf(failing({}), aheadMs, RUN_ID, { readAt }, nowMs);
     assert.deepEqual([type, /was last read 30s before/.test(message)], ['Stale', true]);
   }
 });

@@ -66,7 +66,7 @@ test('a trigger waits for its turn only as long as its permit allows', async () 
 
 test('a read that is no longer wanted while it waits for its turn is not made', async () => {
   const { client, pacer, requests } = await paced(http('200 OK', '{"status":"completed"}'));
-  pacer.hold(500);
+  pacer.hold(10_000);
   const abort = new AbortController();
   const reading = errorOf(client.readBackup('b1', { signal: abort.signal }));
   abort.abort();
