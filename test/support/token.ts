@@ -4,17 +4,22 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { eventually } from './eventually.ts';
 
 const { History } = proto.temporal.api.history.v1;
 
-/** Every history of the server with readable payloads. */
-export async function allHistories(client: Client): Promise<Record<string, string>> {
-  const texts: Record<string, string> = {};
-  for await (const { workflowId, runId } of client.workflow.list()) {
-    texts[`history of ${workflowId}`] = await historyText(client.workflow.getHandle(workflowId, runId));
-  }
-  return texts;
-}
+/**
+ * Every history of the server with readable payloads. Temporal updates its list a moment later. @param known a text that
+ * one of them has, which is to be in the list
+ */
+export const allHistories = (client: Client, known = ''): Promise<Record<string, string>> =>
+  eventually(`a history with "${known}"`, async () => {
+    const texts: Record<string, string> = {};
+    for await (const { workflowId, runId } of client.workflow.list()) {
+      texts[`history of ${workflowId}`] = await historyText(client.workflow.getHandle(workflowId, runId));
+    }
+    return Object.values(texts).some((text) => text.includes(known)) && texts;
+  });
 
 /** A history with readable payloads. */
 async function historyText(handle: Pick<WorkflowHandle, 'fetchHistory'>): Promise<string> {

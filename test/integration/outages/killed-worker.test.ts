@@ -109,6 +109,6 @@ describe('a worker that is killed', { concurrency: 1 }, () => {
     assert.deepEqual([code, deployment?.check?.outcome, deployment?.check?.baseline?.commit], [0, 'passed', BEFORE]);
     assert.equal(posts(sandbox, `/v1/sites/${CHECKED}/deploy`).length, 1);
     const client = new Client({ connection: own.connection, namespace: own.place.namespace });
-    assertNowhere(SECRET, { ...(await allHistories(client)), log: worker.output.stderr }, 'checkSite');
+    assertNowhere(SECRET, { ...(await allHistories(client, 'checkSite')), log: worker.output.stderr }, 'checkSite');
   });
 });

@@ -30,6 +30,11 @@ before(async () => {
   place = await startPlace();
   runs.plain = await runIn(place, 'plain');
   runs.encrypted = await runIn(place, 'encrypted', place.withKeys);
+  // Temporal updates its lists a moment later.
+  for (const namespace of ['plain', 'encrypted'] as const) {
+    const query = `WorkflowId = '${runs[namespace].workflowId}' AND ExecutionStatus = 'Failed'`;
+    await eventually(query, async () => (await place.clients[namespace].workflow.count(query)).count === 1);
+  }
 });
 
 const eventsOf = async (namespace: Namespace, workflowId: string) =>
@@ -160,7 +165,7 @@ describe('a run with encryption', () => {
     const top = await eventually('the run in the list', async () => {
       const shown = await place.belay('encrypted', {}, 'top');
       assert.equal(shown.code, 0, shown.stderr);
-      return shown.stdout.includes(site) && shown;
+      return shown.stdout.includes(site) && shown.stdout.includes('cannot be read') && shown;
     });
     assert.match(
       top.stdout,
