@@ -1,5 +1,10 @@
 /** Creates schedules of belay.yaml in a test stack, fires them for past or future nights, and waits for them. */
-import { ServiceError, type ScheduleHandle, type ScheduleOverlapPolicy } from '@temporalio/client';
+import {
+  ServiceError,
+  type ScheduleDescription,
+  type ScheduleHandle,
+  type ScheduleOverlapPolicy,
+} from '@temporalio/client';
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import { Temporal } from 'temporal-polyfill';
 import type { ScheduledInput, ScheduledResult } from '../../src/features/schedules/shapes.ts';
@@ -49,7 +54,7 @@ export async function stateOf({ belay }: TestStack, scheduleId: string): Promise
 
 /** From the first local midnight to the one after the last date. */
 async function rangeOf(handle: ScheduleHandle, first: string, last: string): Promise<{ start: Date; end: Date }> {
-  const { timezone = 'UTC' } = (await handle.describe()).spec;
+  const { timezone = 'UTC' } = (await described(handle)).spec;
   const justBefore = (date: Temporal.PlainDate) => new Date(date.toZonedDateTime(timezone).epochMilliseconds - 1);
   return {
     start: justBefore(Temporal.PlainDate.from(first)),
@@ -74,10 +79,12 @@ export async function matchingTimes(
 
 /** A firing that is older than the catch-up window starts nothing, so past nights need an endless one. */
 async function reachBack(handle: ScheduleHandle): Promise<void> {
-  await handle.update(({ action, spec, policies, state }) => {
-    const input = { ...(action.args?.[0] as ScheduledInput), catchUpMs: Number.MAX_SAFE_INTEGER };
-    return { spec, policies, state, action: { ...action, args: [input] } };
-  });
+  const update = () =>
+    handle.update(({ action, spec, policies, state }) => {
+      const input = { ...(action.args?.[0] as ScheduledInput), catchUpMs: Number.MAX_SAFE_INTEGER };
+      return { spec, policies, state, action: { ...action, args: [input] } };
+    });
+  await eventually(`an update of ${handle.scheduleId}`, () => update().then(() => true as const, notInTime));
 }
 
 /** Lets Temporal fire for these local dates. @param overlap overrides the policy of the schedule */
@@ -94,9 +101,7 @@ export async function settled(
   count: number,
 ): Promise<{ id: string; result: ScheduledResult }[]> {
   const { recentActions } = await eventually(`${count} firings of ${handle.scheduleId}`, async () => {
-    const described = await handle.describe().catch(notInTime);
-    if (described === null) return null;
-    const { info, raw } = described;
+    const { info, raw } = await described(handle);
     const isIdle = info.runningActions.length === 0 && Number(raw.info?.bufferSize ?? 0) === 0;
     return isIdle && info.numActionsTaken >= count ? info : null;
   });
@@ -107,6 +112,17 @@ export async function settled(
     }),
   );
 }
+
+/** What Temporal says about a schedule. */
+export const described = (handle: ScheduleHandle): Promise<ScheduleDescription> =>
+  eventually(`an answer for ${handle.scheduleId}`, () => handle.describe().catch(notInTime));
+
+/** Resolves when a firing waits for the end of the one before. */
+export const buffered = (handle: ScheduleHandle): Promise<true> =>
+  eventually(
+    `a firing of ${handle.scheduleId} that waits`,
+    async () => Number((await described(handle)).raw.info?.bufferSize ?? 0) > 0,
+  );
 
 /** Temporal asks a workflow of its own, which takes too long on a busy machine. */
 function notInTime(error: unknown): null {

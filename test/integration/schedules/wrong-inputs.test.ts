@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { definitionsOf } from '../../support/schedule-files.ts';
 import * as schedules from '../../support/schedules.ts';
-import { apply, fireFor, PACE } from '../../support/schedules.ts';
+import { apply, described, fireFor, PACE } from '../../support/schedules.ts';
 import { addWorker, belayOn, fresh, TASK_QUEUE, type TestStack } from '../../support/world.ts';
 
 let world: TestStack;
@@ -25,7 +25,8 @@ test('a scheduled workflow with malformed input or a late start ends at once and
     ...{ emptyRollout: { ...input, start: { type: 'rollOut', input: {} } }, late: { ...input, catchUpMs: -1 } },
   };
   const types = Object.entries(wrong).map(async ([name, value]) => {
-    const options = { taskQueue: TASK_QUEUE, workflowId: fresh('wrong'), workflowExecutionTimeout: '8 s' } as const;
+    // Only ends what hangs.
+    const options = { taskQueue: TASK_QUEUE, workflowId: fresh('wrong'), workflowExecutionTimeout: '10 min' } as const;
     const started = await world.client.workflow.start('runScheduled', { ...options, args: [value] });
     const { cause } = (await started.result().catch((it: unknown) => it)) as {
       cause?: { type?: string; name: string };
@@ -39,7 +40,7 @@ test('a scheduled workflow with malformed input or a late start ends at once and
 /** The error of the first firing that has ended. */
 async function errorOf(handle: ScheduleHandle): Promise<{ type?: string; message: string } | undefined> {
   const { workflow } = await eventually('a firing', async () => {
-    const { recentActions, runningActions } = (await handle.describe()).info;
+    const { recentActions, runningActions } = (await described(handle)).info;
     return runningActions.length === 0 ? recentActions[0]?.action : undefined;
   });
   const fired = world.client.workflow.getHandle(workflow.workflowId, workflow.firstExecutionRunId);

@@ -9,8 +9,10 @@ import { replayLater } from '../../../support/replay-later.ts';
 import { endOf, rolloutOf, servers } from '../../../support/rollouts.ts';
 import { resetToBeginning } from '../../../support/reset.ts';
 import { definitionsOf, type File } from '../../../support/schedule-files.ts';
-import { actionsOf, apply, fireFor, nightly, ours, PACE, settled, startStack } from '../../../support/schedules.ts';
+import * as schedules from '../../../support/schedules.ts';
 import { fresh, type TestStack } from '../../../support/world.ts';
+
+const { actionsOf, apply, described, fireFor, nightly, ours, PACE, settled, startStack } = schedules;
 
 let world: TestStack;
 before(async () => {
@@ -104,7 +106,7 @@ describe('schedules', { concurrency: 2 }, () => {
     for (const [id] of kinds) await world.belay.schedules.trigger(id);
     for (const [id, policies, prefix] of kinds) {
       const handle = world.client.schedule.getHandle(id);
-      assert.deepEqual((await handle.describe()).policies, policies);
+      assert.deepEqual((await described(handle)).policies, policies);
       const [fired] = await settled(world, handle, 1);
       assert.equal(fired?.result.outcome, 'completed');
       assert.ok(fired.result.workflowId.startsWith(prefix), fired.result.workflowId);
@@ -138,7 +140,7 @@ describe('schedules', { concurrency: 2 }, () => {
     assert.deepEqual(await plan(), [change], 'the plan changed the schedule');
     await world.belay.schedules.apply(await plan());
     assert.deepEqual(actionsOf(await plan()), ['none']);
-    const { state, policies } = await handle.describe();
+    const { state, policies } = await described(handle);
     assert.deepEqual([state.paused, state.note, policies.overlap], [true, 'the data centre moves', 'BUFFER_ONE']);
   });
 
