@@ -23,7 +23,7 @@ import {
 
 const PATHS = { deploy: '/v1/apps/{id}/deploy', latest: '/v1/apps/{id}/deployments/latest' };
 const CONFIGURATION = { api: { app: PATHS } };
-const PACE = { intervalMs: 200, tries: 50 };
+const PACE = { intervalMs: 200, tries: 2_000 };
 
 let world: TestStack;
 before(async () => {

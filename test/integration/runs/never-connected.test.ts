@@ -64,6 +64,8 @@ async function startBoth(pace: { intervalMs: number; tries: number }) {
   await eventually('the wait for the baseline', () => reads(world.sandbox, path).length > 1);
   way.close();
   world.sandbox.act({ site: siteId });
+  // Both begin to fail at about the same time, so neither ends before the other has failed twice.
+  await attempts(deploySiteId(siteId), 1);
   const serverId = fresh('s');
   const backup = await belay.start({ serverId, siteIds: [], backup: pace });
   return { way, deployment, siteId, backup, serverId };
