@@ -62,7 +62,10 @@ describe('a rollout', { concurrency: 6 }, () => {
     await eventually('the deployment', () => deployments(first.siteIds[0]) === 1);
     const events = await Promise.all([deliver(second!.serverId), deliver(third!.serverId)]);
     await deliver(first.serverId);
-    await eventually('the holds', async () => (await rollout.status()).result.decisions.length >= 2);
+    await eventually('the holds', async () => {
+      const [, ...held] = (await rollout.status()).result.targets.map(({ heldByEvent }) => heldByEvent);
+      return held.join() === events.join();
+    });
     await rollout.resume({ by: 'anne', reason: 'looked at it', serverId: second!.serverId });
     world.sandbox.finish({ site: first.siteIds[0]! }, 'completed');
     const result = await endOf(rollout);
