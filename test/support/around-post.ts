@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
-import type { TriggerReport } from '../../src/contract/run.ts';
+import type { RunInput, TriggerReport } from '../../src/contract/run.ts';
 import { backupServerId, deploySiteId } from '../../src/contract/ids.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Belay, Run } from '../../src/starter.ts';
@@ -27,7 +27,10 @@ import {
   type TestStack,
 } from './world.ts';
 
-const PACE = { intervalMs: 500, tries: 60 };
+/** The tries bound the time for which a request waits for a worker. */
+const PACE = { intervalMs: 500, tries: 600 };
+/** Without a trace, a request is sent again only if no read was late. The long interval lets a busy machine read late. */
+export const LATE_READS = { intervalMs: 10_000, tries: 60 };
 
 let world: TestStack;
 let folder: string;
@@ -149,13 +152,16 @@ export const FOUND: TriggerReport = { attempts: 1, ambiguous: true, reconciledBy
 export const RESENT: TriggerReport = { attempts: 2, ambiguous: true, reconciledBy: 'resent' };
 
 /** A deployment whose POST is left to workers other than the one that reads and decides. */
-export async function watchedOnly(prepare: (queue: string) => Promise<void> = async () => undefined) {
+export async function watchedOnly(
+  pace: RunInput['deploy'] = PACE,
+  prepare: (queue: string) => Promise<void> = async () => undefined,
+) {
   const queue = fresh('queue');
   const stopWatching = await addWorkerWithoutPosts(world, queue);
   // A foreign deployment delays it until everything is ready.
   const siteId = siteAfter(world.sandbox, { ends: 'never' }, FAILED, COMPLETED);
   const belay = await belayOn(world, queue);
-  const run = await belay.start({ siteIds: [siteId], deploy: PACE });
+  const run = await belay.start({ siteIds: [siteId], deploy: pace });
   const latest = `/v1/sites/${siteId}/deployments/latest`;
   await eventually('the wait for the baseline', () => reads(world.sandbox, latest).length > 1);
   await prepare(queue);
@@ -168,7 +174,7 @@ export async function watchedOnly(prepare: (queue: string) => Promise<void> = as
 /** A POST that Temporal gave to a stopped worker. */
 export async function givenToStopped(clockAheadMs = 0) {
   let stopped: Started | undefined;
-  const watched = await watchedOnly(async (queueName) => {
+  const watched = await watchedOnly(LATE_READS, async (queueName) => {
     stopped = await workerProcess(queueName, clockAhead(clockAheadMs));
     await eventually('its poll for activities', () => polledForActivities(queueName));
     // Its long polls stay open, so Temporal does not know that it is stopped.

@@ -26,16 +26,16 @@ const killedWhileRead = once(async () => {
   const queue = fresh('queue');
   const worker = await around.workerProcess(queue, { BELAY_API_URL: relay.url });
   const belay = await belayOn(world, queue);
+  // A worker of another queue, which sends none of these requests. Nothing reads them until the next one starts.
+  const elsewhere = fresh('queue');
+  await addWorker(world, elsewhere, relay.url);
+  const freezing = await belayOn(world, elsewhere);
   // The gap between reads leaves time for another worker to start.
   const begin = () => deploy(belay, ANSWERED, { intervalMs: 20_000, settleMs: 10_000 });
   const [sentAgain, frozen] = await Promise.all([begin(), begin()]);
   await eventually('both POSTs', () => relay.held === 2);
   await Promise.all([sentAgain, frozen].map(readSincePost));
   await kill(worker);
-  // By a worker of another queue, which sends none of these requests.
-  const elsewhere = fresh('queue');
-  await addWorker(world, elsewhere, relay.url);
-  const freezing = await belayOn(world, elsewhere);
   await freezing.freezes.begin({ scope: siteTarget(frozen.target), reason: 'disks', forMs: 3_600_000 });
   relay.letPass();
   await addWorker(world, queue, relay.url);

@@ -6,7 +6,7 @@ import * as around from '../../support/around-post.ts';
 import { eventually } from '../../support/eventually.ts';
 import { byTheClockBehind, givenTooLate, stoppedAfterSending, stoppedForAMoment, timedOut } from './shared-workers.ts';
 
-const { another, assertEnd, FOUND, ONCE, pending, postEvents, RESENT, takePost, watchedOnly } = around;
+const { another, assertEnd, FOUND, LATE_READS, ONCE, pending, postEvents, RESENT, takePost, watchedOnly } = around;
 
 before(async () => {
   await around.startTestTemporal();
@@ -17,7 +17,7 @@ before(async () => {
 describe('a worker stalled or absent around a POST', { concurrency: 5 }, () => {
   test('the age of a POST is that by the clock of Temporal, until Temporal no longer waits', async () => {
     const { client } = await around.startTestTemporal();
-    const { operation, queue } = await watchedOnly();
+    const { operation, queue } = await watchedOnly(LATE_READS);
     const activity = await takePost(queue);
     const [first, second] = [await awaitedForMs(client, activity), await awaitedForMs(client, activity)];
     const { lastHeartbeatTime } = (await pending(operation))!;
@@ -47,7 +47,9 @@ describe('a worker stalled or absent around a POST', { concurrency: 5 }, () => {
 
   test('a worker whose clock is an hour behind deploys and backs up as any other, and reports it', async () => {
     const { operations, worker } = await byTheClockBehind();
-    assert.match(worker.output.stderr, /clock is 3(599|600|601)\.\d s behind/);
+    // A slow machine measures it less exactly.
+    const [, behind] = /clock is (\d+\.\d) s behind/.exec(worker.output.stderr) ?? [];
+    assert.ok(Math.abs(Number(behind) - 3_600) < 60, worker.output.stderr);
     for (const operation of operations) await assertEnd(operation, { trigger: ONCE, effects: 1 });
   });
 
