@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { before, describe, test } from 'node:test';
@@ -34,13 +35,13 @@ function assertSeven({ code, json, stderr }: Finished, type: string): void {
   assert.deepEqual(warnings, []);
 }
 
-/** Five seconds on a quiet machine, and far less than a minute on any. */
-async function endsSoon(args: string[], env: Record<string, string>): Promise<Finished> {
-  return withoutDelay(args, start(args, env).finished);
-}
-
-async function withoutDelay([command]: string[], ended: Promise<Finished>): Promise<Finished> {
-  const late = sleep(40_000, null, { ref: false });
+/** Five seconds on a quiet machine, and far less than a minute on any, from when the command has begun. */
+async function withoutDelay(
+  [command]: string[],
+  ended: Promise<Finished>,
+  begun: Promise<unknown> = Promise.resolve(),
+): Promise<Finished> {
+  const late = begun.then(() => sleep(40_000, null, { ref: false }));
   const finished = await Promise.race([ended, late]);
   assert.ok(finished !== null, `${command} goes on trying`);
   return finished;
@@ -55,12 +56,13 @@ async function closedPort(): Promise<number> {
 }
 
 /** Accepts connections and never answers. */
-async function mutePort(): Promise<number> {
+async function mutePort(): Promise<{ port: number; connected: Promise<unknown> }> {
   const server = createServer((socket) => socket.on('error', () => undefined));
+  const connected = once(server, 'connection');
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   atEnd(async () => void server.close());
   server.unref();
-  return (server.address() as AddressInfo).port;
+  return { port: (server.address() as AddressInfo).port, connected };
 }
 
 describe('without Temporal or a worker', { concurrency: 4 }, () => {
@@ -83,6 +85,8 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
       const serverId = fresh('s');
       const waiting = start(['backup', '--server', serverId, '--json'], env);
       await eventually('the backup', () => began(sandbox, 'backup', serverId).length === 1);
+      // Until it has the answer to its start, it knows no run.
+      await eventually('its note', () => waiting.output.stderr.includes(`backup:${serverId}:`));
       process.kill(pid, 'SIGSTOP');
       try {
         waiting.process.kill('SIGINT');
@@ -122,13 +126,15 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
   });
 
   test('run exits 7 promptly if Temporal accepts the connection and never answers', async () => {
-    const env = { TEMPORAL_ADDRESS: `127.0.0.1:${await mutePort()}` };
-    assertSeven(await endsSoon(RUN, env), 'TemporalUnreachable');
+    const { port, connected } = await mutePort();
+    const { finished } = start(RUN, { TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+    assertSeven(await withoutDelay(RUN, finished, connected), 'TemporalUnreachable');
   });
 
   test('Ctrl-C before the run exists exits 130 with one JSON document', async () => {
-    const command = start(RUN, { TEMPORAL_ADDRESS: `127.0.0.1:${await mutePort()}` });
-    await sleep(2_000);
+    const { port, connected } = await mutePort();
+    const command = start(RUN, { TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+    await connected;
     command.process.kill('SIGINT');
     const { code, json } = await command.finished;
     assert.deepEqual([code, json().outcome, json().error?.type], [130, null, 'StoppedWaiting']);
@@ -136,9 +142,16 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
 
   test('run exits 7 and starts nothing if no worker polls', async () => {
     const env = temporalEnv(await newPlace());
-    const finished = await endsSoon(RUN, env);
+    const finished = await eventually('an answer of a busy Temporal', async () => {
+      const it = await start(RUN, env).finished;
+      return it.json().error?.type !== 'TemporalUnreachable' && it;
+    });
     assertSeven(finished, 'NoWorker');
     assert.match(finished.json().error?.message ?? '', /task queue "belay": start one with `belay worker`/);
-    assert.equal((await runInProcess(['list'], env)).stdout, 'no runs\n');
+    const { stdout } = await eventually('the list of a busy Temporal', async () => {
+      const it = await runInProcess(['list'], env);
+      return it.code !== 7 && it;
+    });
+    assert.equal(stdout, 'no runs\n');
   });
 });

@@ -70,6 +70,8 @@ describe('a worker with an address for metrics', () => {
   });
 
   test('logs each request, operation and run once, with their ids and without the token of a task', async () => {
+    const ends = () => worker.output.stderr.split('"run ended"').length - 1;
+    await eventually('the ends of both', () => ends() >= 2 && worker.output.stderr.endsWith('\n'));
     const lines = worker.output.stderr
       .split('\n')
       .filter((line) => line.includes('"workflowId"'))
