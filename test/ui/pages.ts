@@ -4,12 +4,25 @@ import { eventually } from '../support/eventually.ts';
 import type { Ui } from './browser.ts';
 
 const WORKFLOWS = '/namespaces/default/workflows';
+/** After this time, a list without a row is opened again. */
+const LOOK_MS = 10_000;
 
 export const rows = ({ page }: Ui): Locator => page.getByTestId('workflows-summary-configurable-table-row');
 const heading = ({ page }: Ui): Locator => page.getByTestId('workflow-id-heading');
 
-export async function openList({ page, url }: Ui, query: string): Promise<void> {
-  await page.goto(`${url}${WORKFLOWS}?query=${encodeURIComponent(query)}`);
+/** Opens a list that has at least one row. Temporal updates its lists a moment later, and the page does not look again. */
+export async function openList(ui: Ui, query: string): Promise<void> {
+  const list = `${ui.url}${WORKFLOWS}?query=${encodeURIComponent(query)}`;
+  await eventually(`a row of ${query}`, async () => {
+    await ui.page.goto(list);
+    return rows(ui)
+      .first()
+      .waitFor({ timeout: LOOK_MS })
+      .then(
+        () => true,
+        () => false,
+      );
+  });
 }
 
 /** The newest execution. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { read } from '../support/compose.ts';
 import { openUi } from './browser.ts';
-import { openList, rows } from './pages.ts';
+import { openList } from './pages.ts';
 import * as scenes from './scenes.ts';
 import { stage, UIS } from './stage.ts';
 
@@ -26,10 +26,7 @@ describe('the queries of the runbook', () => {
   for (const name of UIS) {
     test(`find what they are for in the UI ${name}`, async () => {
       const ui = await openUi((await stage()).uiUrls[name]);
-      for (const { query } of QUERIES) {
-        await openList(ui, query);
-        await rows(ui).first().waitFor();
-      }
+      for (const { query } of QUERIES) await openList(ui, query);
     });
   }
 });

@@ -36,8 +36,15 @@ async function building(input: RunInput & { siteIds: [string, ...string[]] }, ke
 export const completedRun = once(() => closed({ serverId: 's1', siteIds: ['a1'] }, 'release-7'));
 
 export const failedRun = once(async () => {
-  (await stage()).sandbox.script({ site: 'a3' }, { durationMs: 1_500, ends: 'failed' });
-  return closed({ serverId: 's2', siteIds: ['a2', 'a3', 'a4'] }, 'release-8');
+  const { belay, sandbox } = await stage();
+  sandbox.script({ site: 'a3' }, { ends: 'never' });
+  const input = { serverId: 's2', siteIds: ['a2', 'a3', 'a4'], backup: PACE, deploy: QUICK, meta: META };
+  const run = await belay.start(input, { key: 'release-8' });
+  // A busy machine would not see in progress what ends soon.
+  await eventually('a status in progress', async () => (await run.status()).result.deployments[1]?.inProgressAt);
+  sandbox.finish({ site: 'a3' }, 'failed');
+  await resultOf(run);
+  return run;
 });
 
 export const frozenRun = once(() => closed({ serverId: 's3', siteIds: ['f1'] }, 'release-10'));
