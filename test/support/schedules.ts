@@ -8,7 +8,7 @@ import {
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import { Temporal } from 'temporal-polyfill';
 import type { ScheduledInput, ScheduledResult } from '../../src/features/schedules/shapes.ts';
-import type { ScheduleChange, ScheduleState } from '../../src/starter.ts';
+import { BelayError, type ScheduleChange, type ScheduleState } from '../../src/starter.ts';
 import { eventually } from './eventually.ts';
 import { definitionsOf, type File } from './schedule-files.ts';
 import { sharedStack } from './shared-stack.ts';
@@ -37,7 +37,8 @@ export function nightly({ client }: TestStack, more: Partial<ScheduleInput> = {}
 
 /** Applies the file and returns its changes. Schedules of other tests stay. */
 export async function apply({ belay }: TestStack, file: File, prune: string[] = []): Promise<ScheduleChange[]> {
-  const changes = await belay.schedules.plan(definitionsOf(file), prune);
+  const plan = () => belay.schedules.plan(definitionsOf(file), prune);
+  const changes = await eventually('a plan', () => plan().catch(unlessUnreachable));
   await belay.schedules.apply(changes);
   return ours(changes);
 }
@@ -48,7 +49,9 @@ export const ours = (changes: ScheduleChange[]) => changes.filter(({ action }) =
 export async function stateOf({ belay }: TestStack, scheduleId: string): Promise<ScheduleState> {
   // Temporal updates its list a moment later, and on a busy machine it may not answer for a schedule.
   return eventually('the schedule', async () =>
-    (await belay.schedules.list()).find((state) => state.scheduleId === scheduleId && state.answered),
+    (await belay.schedules.list().catch(unlessUnreachable))?.find(
+      (state) => state.scheduleId === scheduleId && state.answered,
+    ),
   );
 }
 
@@ -123,6 +126,12 @@ export const buffered = (handle: ScheduleHandle): Promise<true> =>
     `a firing of ${handle.scheduleId} that waits`,
     async () => Number((await described(handle)).raw.info?.bufferSize ?? 0) > 0,
   );
+
+/** As Belay says it. */
+function unlessUnreachable(error: unknown): null {
+  if (error instanceof BelayError && error.type === 'TemporalUnreachable') return null;
+  throw error;
+}
 
 /** Temporal asks a workflow of its own, which takes too long on a busy machine. */
 function notInTime(error: unknown): null {
