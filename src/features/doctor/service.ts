@@ -70,13 +70,14 @@ async function checkService(config: ServiceConfig): Promise<Finding> {
 }
 
 async function checkClock(config: ServiceConfig): Promise<Finding> {
+  const askedMs = Date.now();
   const dateMs = await clientOf(config)
     .readTime()
     .catch(() => undefined);
   if (dateMs === undefined) return { state: 'skipped', message: 'the service does not answer' };
   if (dateMs === null) return { state: 'skipped', message: 'the service does not report its time' };
   // The header has whole seconds, so add half of one.
-  return clockFinding('the service', dateMs + 500);
+  return clockFinding('the service', dateMs + 500, askedMs);
 }
 
 async function skipped(): Promise<Finding> {

@@ -160,8 +160,12 @@ async function checkClock({ connection, namespace }: NamespaceConnection): Promi
   return typeof read === 'string' ? { state: 'skipped', message: read } : clockFinding('Temporal', read);
 }
 
-export function clockFinding(whose: string, theirMs: number): Finding {
-  const aheadMs = Date.now() - theirMs;
+/**
+ * An answer that took long says nothing about a clock. @param askedMs they read their clock since then; take the moment
+ * at which the clocks differ least
+ */
+export function clockFinding(whose: string, theirMs: number, askedMs = Date.now()): Finding {
+  const aheadMs = Math.min(Math.max(theirMs, askedMs), Date.now()) - theirMs;
   const message = clockDifference(whose, aheadMs);
   if (Math.abs(aheadMs) <= TIMING.doctor.clockToleranceMs) return { state: 'ok', message };
   return {

@@ -1,3 +1,4 @@
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
+import { run, type Finished } from '../../support/processes.ts';
 import { startTemporal, tempFolder } from '../../support/temporal.ts';
 import { addWorker, fresh, TASK_QUEUE, TOKEN } from '../../support/world.ts';
 import { literalService } from '../../support/literal.ts';
@@ -21,8 +23,14 @@ interface Check {
 let sandbox: Sandbox;
 let env: Record<string, string>;
 
-async function doctor(extra: Record<string, string> = {}, ...args: string[]) {
-  const { code, stdout, stderr } = await runInProcess(['doctor', '--json', ...args], { ...env, ...extra });
+const doctor = async (extra: Record<string, string> = {}, ...args: string[]) =>
+  seenIn(await runInProcess(['doctor', '--json', ...args], { ...env, ...extra }));
+
+/** A process of its own has the real limits. Those of this one end only what hangs. */
+const doctorWithLimits = async (extra: Record<string, string>) =>
+  seenIn(await run(['doctor', '--json'], { ...env, ...extra }));
+
+function seenIn({ code, stdout, stderr }: Finished) {
   const { checks } = JSON.parse(stdout) as { checks: Check[] };
   const state = (name: string) => checks.find((check) => check.name === name)?.state;
   const of = (name: string) => checks.find((check) => check.name === name);
@@ -170,7 +178,7 @@ describe('belay doctor', () => {
   });
 
   test('doctor checks the rest when Temporal is unreachable', async () => {
-    const { code, checks, state, of } = await doctor({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
+    const { code, checks, state, of } = await doctorWithLimits({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
     assert.equal(code, 2);
     assert.deepEqual([state('service'), state('Temporal'), state('worker')], ['ok', 'failed', 'skipped']);
     assert.match(
@@ -189,13 +197,16 @@ describe('belay doctor', () => {
     const listed = await runInProcess(['list', '--json'], { ...env, ...proxies });
     assert.deepEqual([listed.code, asked()], [0, '']);
     const unreached = { ...proxies, TEMPORAL_ADDRESS: '127.0.0.1:1' };
-    const { stderr } = await runInProcess(['list'], { ...env, ...unreached });
+    const { stderr } = await run(['list'], { ...env, ...unreached });
     assert.match(
       stderr,
       /at 127\.0\.0\.1:1: start .*; Belay uses no proxy for Temporal, and https_proxy, HTTP_PROXY are set/,
     );
     assert.doesNotMatch(stderr, /user|p%40ss/);
-    assert.match((await doctor(unreached)).of('Temporal')?.remedy ?? '', /and https_proxy, HTTP_PROXY are set/);
+    assert.match(
+      (await doctorWithLimits(unreached)).of('Temporal')?.remedy ?? '',
+      /and https_proxy, HTTP_PROXY are set/,
+    );
   });
 
   test('doctor asks the service only through the proxy, and only as Belay', async () => {
@@ -213,6 +224,17 @@ describe('belay doctor', () => {
     const { state } = await doctor({ BELAY_API_URL: service.url, BELAY_PROXY: refusing.proxy });
     assert.deepEqual([state('service'), state("service's clock")], ['failed', 'skipped']);
     assert.equal(agents.length, 2);
+  });
+
+  test('doctor finds no fault with the clock of a service that answers slowly', async () => {
+    let asked = 0;
+    const slow = await literalService((_request, response) => {
+      response.writeHead(404, { date: new Date().toUTCString(), 'content-type': 'application/json' });
+      // The first question is whether it answers, and the second one is for its time.
+      setTimeout(() => response.end('{}'), (asked += 1) === 2 ? 3_000 : 0);
+    });
+    const { state } = await doctor({ BELAY_API_URL: slow.url });
+    assert.deepEqual([asked, state('service'), state("service's clock")], [2, 'ok', 'ok']);
   });
 
   test('doctor warns if the clock of the service differs', async () => {
