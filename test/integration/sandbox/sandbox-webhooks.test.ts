@@ -63,7 +63,8 @@ test('sends a signed webhook when a backup begins and when it ends', async () =>
   const { sandbox, has } = await start();
   sandbox.script({ server: 's1' }, { durationMs: 200 });
   const { id } = (await (await ask(sandbox, 'POST', '/v1/servers/s1/backups')).json()) as { id: string };
-  const got = await has(2);
+  // One may overtake the other.
+  const got = (await has(2)).toSorted((a, b) => Date.parse(a.timestamp) - Date.parse(b.timestamp));
   assert.equal(got.map(({ type }) => type).join(), 'backup.started,backup.completed');
   for (const received of got) {
     const { headers, type, timestamp, data } = received;
@@ -79,14 +80,17 @@ test('sends a signed webhook when a backup begins and when it ends', async () =>
 test('a read at the time of the end webhook shows the end, unless the latest endpoint lags', async () => {
   const read = async () => (await ask(sandbox, 'GET', '/v1/sites/a1/deployments/latest')).text();
   const statuses: string[] = [];
-  const readFirst: Answer = (_count, response) => read().then((body) => response.end(void statuses.push(body)));
-  const { sandbox } = await start(readFirst);
+  const readFirst: Answer = (count, response) => {
+    const isEnd = got[count - 1]!.type !== 'deployment.started';
+    return read().then((body) => response.end(void (isEnd && statuses.push(body))));
+  };
+  const { sandbox, got } = await start(readFirst);
   sandbox.script({ site: 'a1' }, { durationMs: 500 }, { durationMs: 50, lagMs: 60_000, ends: 'failed' });
   await ask(sandbox, 'POST', '/v1/sites/a1/deploy');
-  await eventually('two reads', () => statuses.length === 2);
-  assert.deepEqual(statuses, ['{"status":"in progress"}', '{"status":"completed"}']);
+  await eventually('a read at the end', () => statuses.length === 1);
+  assert.deepEqual(statuses, ['{"status":"completed"}']);
   sandbox.act({ site: 'a1' });
-  await eventually('two more', () => statuses.length === 4);
+  await eventually('another one', () => statuses.length === 2);
   assert.equal(sandbox.deliveries.at(-1)?.type, 'deployment.failed');
   assert.equal(statuses.at(-1), '{"status":"completed"}');
 });
@@ -152,11 +156,11 @@ test('a delivery without a 2xx answer is retried on schedule under one id and ne
     if (count === 5) response.writeHead(299).write('an answer without end');
     return [500, 307][count - 1];
   };
-  const { sandbox, got } = await start(bad, { retryDelaysMs: [50, 150, 20, 20, 20], timeoutMs: 500 });
+  const { sandbox, got } = await start(bad, { retryDelaysMs: [50, 150, 20, 20, 20], timeoutMs: 5_000 });
   say(sandbox, 'again');
   const attempts = await attemptsOf(sandbox, 5);
   const ends = attempts.map(({ answered, wrong }) => wrong ?? answered).join();
-  assert.equal(ends, 'answered 500,answered 307,ECONNRESET,no answer in 500 ms,299');
+  assert.equal(ends, 'answered 500,answered 307,ECONNRESET,no answer in 5000 ms,299');
   await sleep(60);
   assert.deepEqual([said(got), ids(got).size], ['again,again,again,again,again', 1]);
   got.forEach((received) => verify(received));
@@ -182,17 +186,18 @@ test('a retry waits for a valid Retry-After and is signed again', async () => {
 
 test('an endpoint that answers 410 gets no more webhooks until it subscribes again', async () => {
   const { sandbox, url, got, has } = await start((count) => (count === 1 ? 410 : 204), { retryDelaysMs: [20] });
-  disturb(sandbox, { kind: 'delay', delayMs: 300 }, { kind: 'delay', delayMs: 4_000 });
-  say(sandbox, 'late', 'later', 'gone');
-  await eventually('the answer 410', () => sandbox.deliveries[2]!.attempts[0]?.answered === 410);
+  // The first one is sent once "gone" is answered, and the other one once "back" is.
+  sandbox.faultDeliveries({ sending: { kind: 'defer' } }, { skip: 1, sending: { kind: 'defer' } });
+  say(sandbox, 'late', 'gone', 'later');
+  await eventually('the answer 410', () => sandbox.deliveries[1]!.attempts[0]?.answered === 410);
   say(sandbox, 'to no endpoint');
-  await sleep(350);
+  await sleep(100);
   assert.equal(said(got), 'gone');
   sandbox.subscribe({ url, secret: OTHER_SECRET });
   say(sandbox, 'back');
   (await has(3)).slice(1).forEach((received) => verify(received, OTHER_SECRET));
   assert.equal(said(got), 'gone,back,later');
-  assert.equal(said(sandbox.deliveries.map(({ body }) => body)), 'late,later,gone,back');
+  assert.equal(said(sandbox.deliveries.map(({ body }) => body)), 'late,gone,later,back');
 });
 
 test('a repeated delivery arrives at once or later under one id', async () => {
@@ -211,16 +216,19 @@ test('a repeated delivery arrives at once or later under one id', async () => {
 
 test('deliveries can be delayed, deferred until the next one is answered, or dropped', async () => {
   const { sandbox, has } = await start((_count, response) => setTimeout(() => response.end(), 50));
-  disturb(sandbox, { kind: 'delay', delayMs: 3_000 }, { kind: 'defer' }, { kind: 'defer' }, { kind: 'drop' });
+  disturb(sandbox, { kind: 'delay', delayMs: 1_000 }, { kind: 'defer' }, { kind: 'defer' }, { kind: 'drop' });
   say(sandbox, 'late', 'held', 'held', 'lost', 'next');
   const got = await has(4);
-  assert.equal(said(got), 'next,held,held,late');
   got.forEach((received) => verify(received));
-  assert.ok(got[1]!.atMs - got[0]!.atMs >= 45, 'the next delivery was not answered yet');
-  assert.ok(got[3]!.atMs - Date.parse(got[3]!.timestamp) >= 3_000, 'not late, or dated late');
+  const [late, ...others] = got.toSorted(
+    (a, b) => Number(b.data.message === 'late') - Number(a.data.message === 'late'),
+  );
+  assert.equal(said(others), 'next,held,held');
+  assert.ok(others[1]!.atMs - others[0]!.atMs >= 45, 'the next delivery was not answered yet');
+  assert.ok(late!.atMs - Date.parse(late!.timestamp) >= 1_000, 'not late, or dated late');
   say(sandbox, 'last');
   await has(5);
-  assert.deepEqual([said(got), sandbox.deliveries[3]?.attempts], ['next,held,held,late,last', []]);
+  assert.deepEqual([got.at(-1)?.data.message, sandbox.deliveries[3]?.attempts], ['last', []]);
 });
 
 test('a delivery can be forged with its retries, or correctly signed and an hour old', async () => {
@@ -232,7 +240,11 @@ test('a delivery can be forged with its retries, or correctly signed and an hour
   const old = (await has(3))[2]!;
   assert.throws(() => verify(old), /too old/);
   const [id, seconds] = [old.headers['webhook-id']!, Number(old.headers['webhook-timestamp'])];
-  assert.ok(Math.abs(Date.now() / 1_000 - 3_600 - seconds) < 10, String(seconds));
+  const [sent] = await eventually(
+    'its attempt',
+    () => sandbox.deliveries[1]!.attempts.length > 0 && sandbox.deliveries[1]!.attempts,
+  );
+  assert.equal(seconds, Math.floor(Date.parse(sent!.at) / 1_000) - 3_600);
   assert.equal(old.headers['webhook-signature'], new Webhook(SECRET).sign(id, new Date(seconds * 1_000), old.text));
 });
 
@@ -246,29 +258,41 @@ test('delivery faults apply in order, by type and for the requested number of de
 });
 
 test('close stops retries, pending ends, delayed deliveries and deliveries in progress', async () => {
-  const { sandbox, got, has } = await start(() => 500, { retryDelaysMs: [1_000] });
+  // On a slow machine, some of that may come before the sandbox is closed. Then it is given more time.
+  let delayMs = 1_000;
+  while (!(await closesWithin(delayMs))) delayMs *= 2;
+});
+
+/** @returns whether it was closed before anything was due */
+async function closesWithin(delayMs: number): Promise<boolean> {
+  const beganMs = Date.now();
+  const { sandbox, got, has } = await start(() => 500, { retryDelaysMs: [delayMs] });
   let isCut = false;
   const silent = await receive((_count, response) => response.once('close', () => (isCut = true)));
-  sandbox.faultDeliveries({ type: 'backup.started', sending: { kind: 'delay', delayMs: 1_000 } });
-  sandbox.script({ server: 's1' }, { durationMs: 1_000 });
+  sandbox.faultDeliveries({ type: 'backup.started', sending: { kind: 'delay', delayMs } });
+  sandbox.script({ server: 's1' }, { durationMs: delayMs });
   sandbox.act({ server: 's1' });
   say(sandbox, 'refused');
   await has(1);
   sandbox.subscribe({ url: silent.url, secret: SECRET });
   say(sandbox, 'under way');
   await Promise.all([silent.has(1), eventually('an answer', () => sandbox.deliveries[2]?.attempts.length === 1)]);
-  await sandbox.close();
+  const closing = sandbox.close();
+  const isInTime = Date.now() - beganMs < delayMs;
+  await closing;
+  if (!isInTime) return false;
   say(sandbox, 'too late');
-  await sleep(1_050);
+  await sleep(delayMs + 50);
   assert.deepEqual([said(got), said(silent.got), isCut], ['refused,under way', 'under way', true]);
   assert.equal(sandbox.deliveries.map(({ attempts }) => attempts.length).join(), '0,1,1,0,0,0');
-});
+  return true;
+}
 
 const postJson = (url: string, body: object) =>
   fetch(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 
 test('other processes subscribe, inject faults and inspect over HTTP without seeing a secret or path', async () => {
-  const { sandbox } = await start(undefined, { url: 'http://127.0.0.1:9/hidden?key=hidden' });
+  const { sandbox } = await start(undefined, { url: 'http://127.0.0.1:9/hidden?key=hidden', retryDelaysMs: [] });
   const { url, has } = await receive();
   const control = async (path: string, body: object) => (await postJson(`${sandbox.url}/sandbox/${path}`, body)).status;
   assert.equal(await control('subscriptions', { url, secret: SECRET }), 204);
