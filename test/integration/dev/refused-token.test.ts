@@ -36,7 +36,7 @@ test("a dev on another's Temporal polls nothing while the service refuses its to
   assert.deepEqual([await pollers(), output.stdout], [[], '']);
   await writeFile(file, TOKEN);
   await eventually('its line', () => output.stdout.includes('"temporal"'));
-  assert.equal((await pollers()).length, 1);
+  await eventually('its poll', async () => (await pollers()).length === 1);
   dev.process.kill('SIGINT');
   assert.equal((await dev.finished).code, 0);
 });

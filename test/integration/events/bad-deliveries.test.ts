@@ -6,6 +6,7 @@ import { connect as dial } from 'node:net';
 import { before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { SECRET, secretFile, signed, startLoneReceiver } from '../../support/receiver.ts';
+import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 
 interface Request {
@@ -159,10 +160,16 @@ for (const [what, sent] of [
       `POST /webhooks/panel HTTP/1.1\r\nhost: localhost\r\n${TYPE.join(': ')}\r\n${sent}`,
     ]);
     assert.deepEqual([status, body], [408, bodyOf(408)]);
-    await takesGoodOnes(hasty);
     assert.deepEqual(await refusals(url), { too_slow: 1 });
+    // On a slow machine, a good one is late as well.
+    await eventually('a good one in time', () => takesGoodOnes(hasty).then(() => true, isTooSlow));
   });
 }
+
+const isTooSlow = (error: Error) => {
+  if (error.message === '408') return false;
+  throw error;
+};
 
 /** The whole answer to a rejected sender. */
 const bodyOf = (status: number) => JSON.stringify({ error: STATUS_CODES[status]?.toLowerCase() });
@@ -171,7 +178,7 @@ const bodyOf = (status: number) => JSON.stringify({ error: STATUS_CODES[status]?
 async function takesGoodOnes({ url, stored }: Receiver): Promise<void> {
   const id = fresh('good');
   const { status } = await send(url, { headers: proofs(TEXT, { id }), body: TEXT });
-  assert.equal(status, 202);
+  assert.equal(status, 202, String(status));
   assert.deepEqual(
     stored.splice(0).map(({ event }) => event.deliveryId),
     [id],

@@ -29,14 +29,18 @@ const backUp = (serverId: string) => world.belay.start({ serverId, siteIds: [], 
 
 /** @returns the workflow id of the event, or of the one that stands for it */
 async function deliver(type: string, data: object, source = 'panel'): Promise<string> {
-  const response = await receiver.deliver({ type, data }, { source });
+  // Temporal may be slow to store it. Then a sender tries again.
+  const response = await eventually('the delivery', async () => {
+    const answer = await receiver.deliver({ type, data }, { source });
+    return answer.status !== 503 && answer;
+  });
   assert.equal(response.status, 202);
   return ((await response.json()) as { event: string }).event;
 }
 
-async function polling(run: Run): Promise<void> {
-  await eventually('the wait', async () => (await run.status()).waiting?.kind !== undefined);
-}
+/** Lists of Temporal lag behind. */
+const listed = ({ workflowId }: Run) =>
+  eventually('it in the list', async () => (await world.client.workflow.count(`WorkflowId = '${workflowId}'`)).count);
 
 describe('events', { concurrency: 8 }, () => {
   test('events are handled on a task queue of their own', async () => {
@@ -53,8 +57,9 @@ describe('events', { concurrency: 8 }, () => {
     const watch = await world.belay.start({ siteIds: [siteId], deploy: RARE }, { type: 'watchDeployment' });
     const input = { serverId, siteIds: [], backup: { ...RARE, backupId } };
     const adopting = [await world.belay.start(input), await world.belay.start(input)];
-    await polling(watch);
-    await eventually('their reads', () => reads(world.sandbox, `/v1/backups/${backupId}`).length === adopting.length);
+    await eventually('its read', () => reads(world.sandbox, `/v1/sites/${siteId}/deployments/latest`).length > 0);
+    await eventually('their reads', () => reads(world.sandbox, `/v1/backups/${backupId}`).length >= adopting.length);
+    await Promise.all([watch, ...adopting].map(listed));
     world.sandbox.finish({ site: siteId }, 'completed');
     world.sandbox.finish({ server: serverId }, 'completed');
     await deliver('deployment.completed', { site_id: siteId });

@@ -15,8 +15,8 @@ export type Message = { text: string } & Notification;
 
 /** What the channels received, in order. */
 export const taken: { target: string; key: unknown; body: string; message: Message }[] = [];
-/** What a channel does instead of accepting, once each, with a message that contains this name. */
-export const troubles: { target: string; name: string; does: 'reset' | number }[] = [];
+/** What a channel does instead of accepting a message that contains this name: once, or until a test takes it away. */
+export const troubles: { target: string; name: string; does: 'reset' | number; lasts?: true }[] = [];
 
 export interface EventStack extends TestStack {
   chat: LiteralService;
@@ -48,7 +48,8 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   void text(request).then((body) => {
     const target = request.url?.split('/')[1] ?? '';
     const index = troubles.findIndex((it) => it.target === target && body.includes(it.name));
-    const does = index < 0 ? undefined : troubles.splice(index, 1)[0]?.does;
+    const { does, lasts } = troubles[index] ?? {};
+    if (does !== undefined && lasts === undefined) troubles.splice(index, 1);
     if (does === 'reset') return void request.socket.destroy();
     if (does !== undefined) return void response.writeHead(does, { location: '/elsewhere' }).end();
     const key = request.headers['idempotency-key'];

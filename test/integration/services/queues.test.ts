@@ -21,7 +21,7 @@ import { tempFolder } from '../../support/temporal.ts';
 import { sharedStack } from '../../support/shared-stack.ts';
 import { addWorker, belayOn, fresh, temporalEnv, TOKEN, type TestStack } from '../../support/world.ts';
 
-const PACE = { intervalMs: 200, tries: 50 };
+const PACE = { intervalMs: 200, tries: 1_000 };
 const ELSEWHERE = 'https://elsewhere.example';
 
 let world: TestStack;

@@ -19,7 +19,7 @@ import { addWorker, belayOn, fresh, TOKEN, type TestStack } from '../../support/
 
 /** Reads so rare that only hints cause one during a test. */
 const RARE = { intervalMs: 1_800_000, tries: 2 };
-const PACE = { intervalMs: 200, tries: 300 };
+const PACE = { intervalMs: 200, tries: 2_000 };
 const REMEDY = /namespace of its own/;
 
 let world: TestStack;
@@ -113,8 +113,11 @@ describe('two services in one namespace', { concurrency: 8 }, () => {
       type: 'Usage',
       message: /is there for/,
     });
-    const changes = await other.belay.schedules.plan([], [fleet]);
-    assert.equal(changes.find(({ scheduleId }) => scheduleId === handle.scheduleId)?.action, 'unmanaged');
+    // Lists of Temporal lag behind.
+    const change = await eventually('it in the list', async () =>
+      (await other.belay.schedules.plan([], [fleet])).find(({ scheduleId }) => scheduleId === handle.scheduleId),
+    );
+    assert.equal(change.action, 'unmanaged');
   });
 });
 
@@ -177,6 +180,9 @@ describe('events of two services in one namespace', { concurrency: 4 }, () => {
       options: { backup: PACE },
     });
     await eventually('the first backup', () => began(world.sandbox, 'backup', first).length > 0);
+    // The event searches for it, and lists of Temporal lag behind.
+    const query = `WorkflowId = '${rollout.workflowId}'`;
+    await eventually('it in the list', async () => (await world.client.workflow.count(query)).count === 1);
     const alert = { type: 'alert.fired', data: { server_id: serverId } };
     const receiver = await startReceiver({ ...world, taskQueue: 'other' });
     const event = await eventOf(await receiver.deliver(alert));
