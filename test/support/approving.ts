@@ -44,6 +44,7 @@ export interface ListedQuestion {
 export async function questionOf(belay: BelayCommand, workflowId: string): Promise<ListedQuestion> {
   return eventually(`the question of ${workflowId}`, async () => {
     const { approvals } = JSON.parse((await belay('approvals', '--json')).stdout) as { approvals: ListedQuestion[] };
-    return approvals.find((it) => it.workflowId === workflowId) ?? null;
+    // A run that does not answer in time is listed without its plan.
+    return approvals.find((it) => it.workflowId === workflowId && 'plan' in it && it.plan !== null) ?? null;
   });
 }

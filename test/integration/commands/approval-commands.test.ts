@@ -1,4 +1,5 @@
 /** `belay approve`, `reject` and `approvals`, with keys and signatures of the real `ssh-keygen`. */
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { ApprovalAnswer, CountedAnswer } from '../../../src/features/approvals/shapes.ts';
@@ -7,6 +8,7 @@ import { DEPLOY_PACE } from '../../support/command-line.ts';
 import { fresh } from '../../support/fresh.ts';
 import { runInProcess } from '../../support/in-process.ts';
 import { posts } from '../../support/journal.ts';
+import { run } from '../../support/processes.ts';
 import { WITH_SSH_KEYGEN } from '../../support/with-ssh-keygen.ts';
 import { startTestStack, temporalEnv, type TestStack } from '../../support/world.ts';
 
@@ -142,22 +144,25 @@ describe('an answer', WITH_SSH_KEYGEN, () => {
 });
 
 describe('without a worker', WITH_SSH_KEYGEN, () => {
+  /** Processes of their own have the real limits. Those of this one end only what hangs. */
+  const belayWithLimits: BelayCommand = (...args) => run(args, temporalEnv(stack));
+
   test('an answer exits with 7 and the command to repeat', async () => {
     const { workflowId, plan } = await asking(SIGNED);
     await stack.worker.stop();
     const command = ['approve', workflowId, '--plan', plan.slice(0, 12)];
-    const { code, stderr } = await belay(...command, ...as('ana'));
+    const { code, stderr } = await belayWithLimits(...command, ...as('ana'));
     assert.equal(code, 7, stderr);
     assert.ok(stderr.includes(`then repeat: \`npx belay-deploy ${command.join(' ')} --by `), stderr);
   });
 
   test('what is asked stays in the list, which says that no worker answers', async () => {
-    const listed = await belay('approvals', '--json');
+    const listed = await belayWithLimits('approvals', '--json');
     assert.equal(listed.code, 0, listed.stderr);
     const { approvals } = JSON.parse(listed.stdout) as { approvals: { workflowId: string; why: string | null }[] };
     const [asked] = approvals;
     assert.match(asked?.why ?? '', /no worker/);
-    const text = await belay('approvals');
+    const text = await belayWithLimits('approvals');
     assert.deepEqual([text.code, text.stdout.includes(`${asked?.workflowId}\n`)], [0, true]);
     assert.match(text.stdout, /asks for an approval that is not known: .*no worker/);
   });

@@ -1,4 +1,5 @@
 /** The board on a real Temporal server, with a worker and the sandbox. */
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,9 @@
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
 import type { RunResult } from '../../../src/contract/run.ts';
+import type { JournalEntry } from '../../../src/sandbox/state.ts';
 import { DEPLOY_PACE, PACE } from '../../support/command-line.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -96,12 +98,14 @@ describe('the command line', { concurrency: 4 }, () => {
   test('a wait that ends before the verdict shows one hint, and no failure', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' });
-    const args = ['deploy', '--site', siteId, ...DEPLOY_PACE, '--key', 'k', '--wait-timeout', '1s'];
-    const { code, stdout, stderr } = await on.belay(...args);
+    const args = ['deploy', '--site', siteId, ...DEPLOY_PACE, '--key', 'k'];
+    await on.belay(...args, '--detach');
+    // Before that, a slow machine may not have begun the run.
+    await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
+    const { code, stdout, stderr } = await on.belay(...args, '--wait-timeout', '1s');
     assert.equal(code, 124);
     assert.match(stdout, /^stopped waiting, in progress: /);
     assert.equal((stdout + stderr).split(`npx belay-deploy wait deploy:${siteId}:k`).length, 2, stdout + stderr);
-    await eventually('the deployment', () => began(on.sandbox, 'deployment', siteId).length === 1);
     on.sandbox.finish({ site: siteId }, 'completed');
   });
 
@@ -115,11 +119,14 @@ describe('the command line', { concurrency: 4 }, () => {
 
   test('watch follows a foreign deployment and triggers nothing', async () => {
     const siteId = fresh('a');
-    on.sandbox.script({ site: siteId }, { durationMs: 1_500, ends: 'failed' });
+    on.sandbox.script({ site: siteId }, { ends: 'never', words: ['building'] });
     const pace = ['--deploy-interval', '200ms', '--deploy-tries', '2000'];
     const watching = on.belay('watch', '--site', siteId, ...pace, '--json');
     await eventually('a read', () => on.sandbox.journal.some(({ request }) => request.includes(`/${siteId}/`)));
     on.sandbox.act({ site: siteId });
+    const isRead = ({ request, said }: JournalEntry) => request.includes(`/${siteId}/`) && said === 'building';
+    await eventually('a read in progress', () => on.sandbox.journal.some(isRead));
+    on.sandbox.finish({ site: siteId }, 'failed');
     const { code, json } = await watching;
     assert.equal(code, 1);
     assert.ok(json().workflowId?.startsWith(`watch:${siteId}:`));
@@ -197,7 +204,7 @@ describe('the command line', { concurrency: 4 }, () => {
     assert.equal(refused.code, 2);
     const found = await eventually('the run', async () => {
       const runs = await list('--server', serverId);
-      return runs.length === 1 && runs;
+      return runs[0]?.outcome === 'not_started' && runs;
     });
     assert.deepEqual(await list('--server', serverId, '--outcome', 'not_started'), found);
     assert.deepEqual(await list('--server', serverId, '--outcome', 'failed'), []);

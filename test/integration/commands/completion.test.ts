@@ -1,3 +1,4 @@
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

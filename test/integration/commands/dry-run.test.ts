@@ -1,3 +1,4 @@
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -73,7 +74,7 @@ describe('--dry-run', () => {
       const { stdout: shown } = await on.belay('run', '--server', server, '--site', site, '--dry-run', '--json');
       return JSON.parse(shown) as DryRun;
     };
-    await eventually('the lock', async () => (await look()).locks.held.length > 0);
+    await eventually('the lock and its holder', async () => (await look()).locks.held[0]?.lockedBy);
     const { started, locks, freezes, plan } = await look();
     assert.deepEqual([started, freezes.frozen, plan.runs[0]?.serverId], [false, [], server]);
     assert.deepEqual(locks.held, [{ lockId: `backup-server:${server}`, lockedBy: workflowId }]);

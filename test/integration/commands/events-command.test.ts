@@ -1,3 +1,4 @@
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,6 +48,8 @@ const PATHS = [
 /** The event that BODY makes at the receiver. */
 const EVENT = 'event:panel:d1';
 const BY_HAND = 'by-hand';
+/** Only the first two reads of an operation, and those that events cause, come in time. */
+const RARELY = ['--backup-interval', '10m', '--deploy-interval', '10m'];
 
 interface Place {
   dev: Dev;
@@ -71,11 +74,15 @@ async function startPlace(): Promise<Place> {
     return events;
   };
   await startByHand(dev.ready.temporal);
-  const { code, stderr, json } = await belay('run', '--server', 's1', '--site', 'a1', '--json');
+  const { code, stderr, json } = await belay('run', '--server', 's1', '--site', 'a1', ...RARELY, '--json');
   assert.equal(code, 0, stderr);
+  // The run may have ended before its last events arrive, and lists of Temporal lag behind.
+  await eventually('the events of the run in the list', async () => (await list()).length === 4);
   const headers = { 'content-type': 'application/json', 'x-delivery': 'd1' };
   const request = { method: 'POST', headers, body: JSON.stringify(BODY) };
-  assert.equal((await fetch(`${dev.ready.webhooks}/webhooks/panel`, request)).status, 202);
+  // Temporal may be slow to store it. Then a sender tries again.
+  const deliver = async () => (await fetch(`${dev.ready.webhooks}/webhooks/panel`, request)).ok;
+  await eventually('the delivery', deliver);
   await eventually('all five in the list', async () => (await list()).length === 5);
   return { dev, ran: json(), belay, list };
 }
@@ -198,7 +205,10 @@ describe('belay events', { concurrency: 6 }, () => {
     const { dev } = await place;
     assert.match(dev.ready.webhooks ?? '', /^http:\/\/127\.0\.0\.1:\d+$/);
     for (const path of ['healthz', 'readyz']) {
-      const response = await fetch(`${dev.ready.webhooks}/${path}`);
+      const response = await eventually(path, async () => {
+        const answer = await fetch(`${dev.ready.webhooks}/${path}`);
+        return answer.ok && answer;
+      });
       assert.deepEqual([response.status, await response.json()], [200, { status: 'ok' }], path);
     }
   });
@@ -212,14 +222,19 @@ describe('belay events', { concurrency: 6 }, () => {
     const { ran } = await place;
     assert.equal(ran.outcome, 'completed');
     const polls = [ran.backup?.polls ?? 99, ran.deployments[0]?.polls ?? 99];
-    assert.ok(polls[0]! <= 3 && polls[1]! <= 5, polls.join());
+    // A baseline, two early reads, and two for each of two events.
+    assert.ok(polls[0]! <= 6 && polls[1]! <= 7, polls.join());
   });
 
   test('lists the received events, newest first', async () => {
     const events = await (await place).list();
-    const [newest, deployed, deploying, backedUp, backingUp] = saying(events);
-    assert.deepEqual([newest, deployed], ['Copy went wrong', 'deployment.completed']);
-    assert.deepEqual([deploying, backedUp, backingUp], ['deployment.started', 'backup.completed', 'backup.started']);
+    const [newest, ...ofRun] = saying(events);
+    assert.equal(newest, 'Copy went wrong');
+    // Deliveries may overtake each other.
+    const kinds = ['backup.completed', 'backup.started', 'deployment.completed', 'deployment.started'];
+    assert.deepEqual(ofRun.toSorted(), kinds);
+    const receivedAt = events.map((it) => it.receivedAt);
+    assert.deepEqual(receivedAt, receivedAt.toSorted().toReversed());
     assert.deepEqual(events[0]?.event, MEANT);
     assert.deepEqual([events[0]?.workflowId, events[0]?.source, events[0]?.verified], [EVENT, 'panel', false]);
     assert.deepEqual([events[1]?.source, events[1]?.verified], ['sandbox', true]);
@@ -238,7 +253,7 @@ describe('belay events', { concurrency: 6 }, () => {
 
   test('lists at most --limit events, and none older than --since', async () => {
     const { list } = await place;
-    assert.deepEqual(saying(await list('--limit', '2', '--since', '1h')), ['Copy went wrong', 'deployment.completed']);
+    assert.deepEqual(await list('--limit', '2', '--since', '1h'), (await list()).slice(0, 2));
     assert.deepEqual(await list('--since', '1ms'), []);
   });
 

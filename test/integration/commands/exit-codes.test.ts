@@ -1,3 +1,4 @@
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +9,7 @@ import { commandsOn, type Commands } from '../../support/commands.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
 import { freePort } from '../../../src/process/free-port.ts';
-import { CLI, environment, type Finished } from '../../support/processes.ts';
+import { CLI, environment, start, type Finished } from '../../support/processes.ts';
 import { fresh, TOKEN } from '../../support/world.ts';
 
 let on: Commands;
@@ -96,6 +97,8 @@ describe('exit codes', { concurrency: 4 }, () => {
       (await on.belay('backup', '--server', serverId, ...pace, '--detach', '--json')).json().workflowId,
     );
     const backup = await eventually('the backup', () => began(on.sandbox, 'backup', serverId)[0]);
+    // Its id is known to the run only with the answer to the request.
+    await eventually('its id', async () => (await on.belay('status', workflowId, '--json')).json().backup?.backupId);
     await on.client.workflow.getHandle(workflowId).terminate('by the operator\u001b]0;x\u0007\u009b2J\n::add-mask::a');
     const finished = await on.belay('wait', workflowId, '--json');
     assert.deepEqual(verdict(finished), { code: 4, outcome: 'unknown', type: 'Terminated' });
@@ -228,11 +231,14 @@ test('exit 6: the service refuses the token before any trigger', async () => {
 });
 
 test('exit 70: the command crashes and still prints exactly one JSON document', async () => {
-  const crash = 'data:text/javascript,setTimeout(() => { throw new Error("crashed on purpose") }, 1500)';
+  const crash = 'data:text/javascript,process.on("SIGUSR2", () => { throw new Error("crashed on purpose") })';
   const [serverId, node] = [fresh('s'), { ...on.env, NODE_OPTIONS: `--import=${encodeURI(crash)}` }];
-  const { run } = await import('../../support/processes.ts');
-  on.sandbox.script({ server: serverId }, { durationMs: 5_000 });
-  const finished = await run(['backup', '--server', serverId, '--backup-interval', '1s', '--json'], node);
+  on.sandbox.script({ server: serverId }, { ends: 'never' });
+  const command = start(['backup', '--server', serverId, '--backup-interval', '1s', '--json'], node);
+  await eventually('the backup', () => began(on.sandbox, 'backup', serverId).length === 1);
+  command.process.kill('SIGUSR2');
+  const finished = await command.finished;
+  on.sandbox.finish({ server: serverId }, 'completed');
   assert.deepEqual(verdict(finished), { code: 70, outcome: null, type: 'Internal' });
   assert.match(finished.json().error?.message ?? '', /crashed on purpose/);
 });

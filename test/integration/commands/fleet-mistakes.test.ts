@@ -1,3 +1,4 @@
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +7,9 @@ import { scheduleCommand } from '../../../src/features/schedules/commands.ts';
 import { ConfigError } from '../../../src/config/environment/variables.ts';
 import { readConfiguration } from '../../../src/config/load.ts';
 import { commandsOn, type Commands } from '../../support/commands.ts';
+import { eventually } from '../../support/eventually.ts';
 import { runInProcess } from '../../support/in-process.ts';
+import { notInTime } from '../../support/schedules.ts';
 import { CRON, MISTAKES, ROLLOUT, inFleet, inSchedule } from '../../support/fleet-mistakes.ts';
 import { tempFolder } from '../../support/temporal.ts';
 
@@ -53,7 +56,8 @@ describe('a belay.yaml with a mistake changes nothing', () => {
   });
 
   async function nightly() {
-    const { raw, info } = await on.client.schedule.getHandle('belay:shop:nightly').describe();
+    const handle = on.client.schedule.getHandle('belay:shop:nightly');
+    const { raw, info } = await eventually('the schedule', () => handle.describe().catch(notInTime));
     return JSON.stringify([raw.schedule, info.lastUpdatedAt]);
   }
 

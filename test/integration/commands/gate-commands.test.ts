@@ -1,4 +1,5 @@
 /** `belay gates try`, against a server that answers as Prometheus does, and with a page. */
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

@@ -1,4 +1,5 @@
 /** `belay receipt`, of runs and rollouts that ended in each way. Signatures are those of the real `ssh-keygen`. */
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ import { DEPLOY_PACE, PACE, PACE_INPUT } from '../../support/command-line.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fresh } from '../../support/fresh.ts';
 import { runInProcess } from '../../support/in-process.ts';
+import { reads } from '../../support/journal.ts';
 import { resetToEnd } from '../../support/reset.ts';
 import { endOf, rolloutOf, servers } from '../../support/rollouts.ts';
 import { tempFolder } from '../../support/temporal.ts';
@@ -221,7 +223,8 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
   test('shows the deployment that a watch saw, and no request', async () => {
     const siteId = fresh('a');
     const workflowId = await started('watch', '--site', siteId, ...DEPLOY_PACE);
-    await eventually('a read', async () => (await belay('status', workflowId, '--json')).json().phase !== null);
+    // What it reads first would count as the status before the deployment.
+    await eventually('a read', () => reads(stack.sandbox, `/v1/sites/${siteId}/deployments/latest`).length > 0);
     stack.sandbox.act({ site: siteId });
     assert.equal((await belay('wait', workflowId)).code, 0);
     const { parts, entries } = await receiptOf(workflowId);

@@ -1,3 +1,4 @@
+import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -137,7 +138,8 @@ describe('belay rollout', { concurrency: 4 }, () => {
     assert.deepEqual([unsigned.code, unsigned.json().error?.type], [2, 'Usage']);
     const paused = await belay('rollout', 'pause', id, '--reason', 'the shop is slow', '--by', 'anne');
     assert.match(paused.stdout, /now: paused by "anne" because "the shop is slow": resume or abort it/);
-    assert.match((await belay('rollout', 'list')).stdout, new RegExp(` paused +${id} +1 running, 1 pending`));
+    const row = new RegExp(` paused +${id} +1 running, 1 pending`);
+    await eventually('its row', async () => row.test((await belay('rollout', 'list')).stdout));
     assert.equal((await belay('rollout', 'resume', id, '--reason', 'it is quick again')).code, 0);
     const aborted = await belay('rollout', 'abort', id, '--reason', 'no more today', '--json');
     assert.deepEqual(

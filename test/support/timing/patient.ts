@@ -42,5 +42,6 @@ export const TIMING = {
       storeEventMs: LONG,
     },
   },
+  advice: { ...REAL.advice, answerMs: LONG, besideMs: LONG },
   webhooks: { ...REAL.webhooks, requestMs: 100 * SECOND, readyForMs: LONG },
 } as unknown as typeof REAL;
