@@ -315,6 +315,17 @@ describe('a receipt', () => {
       assert.notDeepEqual(verifyReceipt(made({ approved, heldBy }), null).problems, [], heldBy);
   });
 
+  test('is good if the name of one who approved it begins the name of another', () => {
+    const asked = approvalPlan({ rules: [approvalRule({ proof: 'none', need: 2 })] });
+    const names = ['Lee', 'Lee, Ana', 'Lee, Ana, Bob'];
+    const yeses = names.map((by): Yes => ({ by, why: null, at: ASKED_AT, proof: { kind: 'none' } }));
+    const approved = { plan: asked, yeses };
+    for (const heldBy of ['Lee, Ana', 'Lee, Ana, Bob', 'Lee, Lee, Ana', 'Lee, Lee, Ana, Bob', names.join(', ')])
+      assert.deepEqual(verifyReceipt(made({ approved, heldBy }), null).problems, [], heldBy);
+    for (const heldBy of ['Ana', 'Lee, Bob', 'Lee, Ana, Lee', 'Lee, Ana, Ana', 'Lee, Ana, '])
+      assert.notDeepEqual(verifyReceipt(made({ approved, heldBy }), null).problems, [], heldBy);
+  });
+
   test('of a reset run is good with what was approved before the reset, and not with an approval of another attempt', () => {
     const { entries } = made();
     const [request, ...rest] = entries;
@@ -391,6 +402,22 @@ describe('a receipt', () => {
       assert.match(name, /^[\w.%-]+\.json$/);
     }
   });
+
+  for (const [what, facts] of [
+    ['no facts of an answer', {}],
+    ['a plan without rules', { plan: { askedAt: ASKED_AT }, yeses: [] }],
+    ['rules that are no list', { plan: { askedAt: ASKED_AT, rules: 'production' }, yeses: [] }],
+    ['a rule that is nothing', { plan: { askedAt: ASKED_AT, rules: [null] }, yeses: [] }],
+    ['answers that are no list', { plan: { askedAt: ASKED_AT, rules: [{ name: 'production' }] }, yeses: 1 }],
+    ['an answer that is nothing', { plan: { askedAt: ASKED_AT, rules: [{ name: 'production' }] }, yeses: [null] }],
+  ] as const) {
+    test(`with ${what} is not good, which is said of each entry that needs it`, () => {
+      const entries = made({ heldBy: 'ana' }).entries.map((it) => (it.what === 'approval' ? { ...it, facts } : it));
+      const { problems } = verifyReceipt(sent(receiptOf({ workflowId, runId }, entries)), SIGNERS);
+      assert.match(problems[0] ?? '', /^approval: /);
+      assert.equal(problems[1], 'held: it was approved by ana, of which there is no answer');
+    });
+  }
 
   for (const nothing of [null, 'text', [], {}, { kind: 'belay-receipt' }]) {
     test(`is not ${JSON.stringify(nothing)}`, () => {

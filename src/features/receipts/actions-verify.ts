@@ -71,18 +71,33 @@ function missingAnswers({ entries }: Receipt): string[] {
     if (what !== 'held' || kind !== 'approval' || (end !== 'approved' && end !== 'rejected')) return [];
     const answers = entries.filter((it) => it.what === (end === 'approved' ? 'approval' : 'rejection'));
     const isThere = answers.some(({ facts }) => {
-      const { plan, yeses, by: rejectedBy } = facts as Partial<ApprovalFacts & RejectionFacts>;
-      const isAsked = plan?.askedAt === from && plan?.rules.some((rule) => rule.name === name) === true;
-      const names = end === 'approved' ? (yeses ?? []).map((yes) => yes.by) : [String(rejectedBy)];
-      return isAsked && namesAll(String(by), names);
+      const { plan, yeses, by: rejectedBy } = facts;
+      const rules = isRecord(plan) && plan['askedAt'] === from ? recordsIn(plan['rules']) : [];
+      const names = end === 'approved' ? recordsIn(yeses).map((yes) => String(yes['by'])) : [String(rejectedBy)];
+      return rules.some((rule) => rule['name'] === name) && namesAll(String(by), names);
     });
     return isThere ? [] : [`held: it was ${end} by ${plainText(String(by))}, of which there is no answer`];
   });
 }
 
-/** Whether a list consists of some of these names in their order. A name may contain a comma. */
-const namesAll = (list: string, names: readonly string[]): boolean =>
-  names.reduce((rest, name) => (`${rest}, `.startsWith(`${name}, `) ? rest.slice(name.length + 2) : rest), list) === '';
+/** Anyone may have written the document. */
+const recordsIn = (list: unknown): Record<string, unknown>[] => (Array.isArray(list) ? list.filter(isRecord) : []);
+
+const BETWEEN_NAMES = ', ';
+
+/**
+ * Whether a list consists of some of these names in their order. A name may contain a comma, and may begin another one,
+ * so every way to divide the list counts.
+ */
+function namesAll(list: string, names: readonly string[]): boolean {
+  const text = `${list}${BETWEEN_NAMES}`;
+  const ends = new Set([0]);
+  for (const name of names) {
+    const part = `${name}${BETWEEN_NAMES}`;
+    for (const at of [...ends]) if (text.startsWith(part, at)) ends.add(at + part.length);
+  }
+  return ends.has(text.length);
+}
 
 function problemsOfChain({ entries, hash, workflowId, runId }: Receipt): string[] {
   const problems: string[] = [];
