@@ -1,7 +1,7 @@
 /** Shows a run while a command waits for it: one live line on a terminal, else one line for each change and every few minutes. */
 import type { Contact, Run, RunStatus } from '../starter.ts';
 import { BelayError } from '../contract/errors.ts';
-import { createLiveLines } from '../process/live-lines.ts';
+import { createLiveLines, type LiveLines } from '../process/live-lines.ts';
 import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../contract/explain-wait.ts';
 import { TIMING } from '../contract/timing.ts';
 import { moveRuns, versionText } from '../contract/worker-identity.ts';
@@ -21,18 +21,14 @@ export function followLive(
   run: Run,
   { stream = process.stderr, lines = (status, eta) => [liveLine(status, true, eta)], eta = () => null }: Shown = {},
 ): Following {
-  const terminal = stream.isTTY ? createLiveLines(stream) : null;
-  const isNews = createNews();
+  const display = createDisplay(stream);
+  const { terminal } = display;
 
   function show(status: RunStatus | Lost): void {
-    if (status === 'lost') return terminal === null ? printIfNews(LOST) : terminal.draw([LOST]);
+    if (status === 'lost') return display.showLost();
     const usual = eta(status);
     if (terminal !== null) return terminal.draw(lines(status, usual));
-    printIfNews(liveLine(status, false, usual));
-  }
-
-  function printIfNews(line: string): void {
-    if (isNews(line)) printTo(stream, line);
+    display.printIfNews(liveLine(status, false, usual));
   }
 
   const following = follow(
@@ -92,12 +88,33 @@ export function contactText(
 /* Looks again and again, and shows what it sees. */
 
 export type Lost = 'lost';
-/** What was shown last may be long untrue by now. */
-export const LOST = 'Temporal does not answer: still trying';
+const LOST = 'Temporal does not answer: still trying';
 
 /** A failed status request does not end the wait. */
 export const lostOrNull = (error: unknown): Lost | null =>
   error instanceof BelayError && error.type === 'TemporalUnreachable' ? 'lost' : null;
+
+/** Where a command shows what it follows: live lines on a terminal, else a log. */
+interface Display {
+  /** Null for a log. */
+  terminal: LiveLines | null;
+  /** @param news what makes the line worth printing. Default: the line itself */
+  printIfNews(line: string, news?: string | null): void;
+  /** What was shown last may be long untrue by now. */
+  showLost(): void;
+}
+
+export function createDisplay(stream: NodeJS.WriteStream): Display {
+  const terminal = stream.isTTY ? createLiveLines(stream) : null;
+  const isNews = createNews();
+
+  function printIfNews(line: string, news: string | null = line): void {
+    if (isNews(news)) printTo(stream, line);
+  }
+
+  const showLost = () => (terminal === null ? printIfNews(LOST) : terminal.draw([LOST]));
+  return { terminal, printIfNews, showLost };
+}
 
 interface Following {
   /** Shows nothing any more. */

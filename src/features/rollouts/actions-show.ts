@@ -19,17 +19,7 @@ import { print, printTo } from '../../process/print.ts';
 import { isPending, isRunning, countsText, emptyRollout, pendingText } from '../../contract/results.ts';
 import { glanceText } from '../../contract/duration.ts';
 import { ended, usualOf } from '../../rules/usual.ts';
-import { createLiveLines } from '../../process/live-lines.ts';
-import {
-  createNews,
-  follow,
-  contactText,
-  isStarting,
-  liveLine,
-  lostOrNull,
-  LOST,
-  type Lost,
-} from '../../cli/follow.ts';
+import { createDisplay, follow, contactText, isStarting, liveLine, lostOrNull, type Lost } from '../../cli/follow.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { heldIn, heldText } from '../freezes/text.ts';
 import { targetLabel } from '../../contract/target.ts';
@@ -84,7 +74,8 @@ function followRollout(
   rollout: Rollout,
   stream: NodeJS.WriteStream,
 ): { stop(result: RolloutResult): void } {
-  const terminal = stream.isTTY ? createLiveLines(stream) : null;
+  const display = createDisplay(stream);
+  const { terminal } = display;
   const printed = new Set<string>();
   const runs = new Map<string, Run>();
   /** A handle keeps what it knows until that can change. */
@@ -93,7 +84,6 @@ function followRollout(
     runs.set(workflowId, run);
     return run;
   };
-  const isNews = createNews();
 
   async function look(): Promise<{ status: RolloutStatus; lines: string[] } | Lost | null> {
     const status = await rollout.status().catch(lostOrNull);
@@ -102,17 +92,13 @@ function followRollout(
   }
 
   function show(seen: { status: RolloutStatus; lines: string[] } | Lost): void {
-    if (seen === 'lost') {
-      if (terminal !== null) terminal.draw([LOST]);
-      else if (isNews(LOST)) printTo(stream, LOST);
-      return;
-    }
+    if (seen === 'lost') return display.showLost();
     const { status, lines } = seen;
     terminal?.clear();
     printFinished(status.result);
     const head = headLine(status);
     if (terminal !== null) terminal.draw([head, ...lines]);
-    else if (isNews(newsOf(status))) printTo(stream, head);
+    else display.printIfNews(head, newsOf(status));
   }
 
   /**
