@@ -149,7 +149,7 @@ export function colorize({ outcome, error }: Pick<RunResult, 'outcome' | 'error'
 }
 
 export function durationOf(from: string | null, to: string | null): string | null {
-  return from === null || to === null ? null : `${Math.round((Date.parse(to) - Date.parse(from)) / 1000)} s`;
+  return from === null || to === null ? null : glanceText(Date.parse(to) - Date.parse(from));
 }
 
 /* The table of `belay list`. */
@@ -190,7 +190,7 @@ function cellsOf(run: RunResult): string[] {
   return [
     startedAt === null ? '–' : secondsOf(startedAt),
     stateOfResult(run),
-    startedAt === null || endedAt === null ? '–' : glanceText(Date.parse(endedAt) - Date.parse(startedAt)),
+    durationOf(startedAt, endedAt) ?? '–',
     deployments.map(({ target }) => targetLabel(target, plainText)).join(', ') || '–',
     fromText(run.meta ?? {}),
     workflowId ?? '',

@@ -3,15 +3,17 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { runMarkdown } from '../../src/cli/markdown-summary.ts';
 import { createNews, followLive } from '../../src/cli/follow.ts';
 import { resultLines } from '../../src/cli/run-text.ts';
+import { rolloutLines, viewOfRollout } from '../../src/features/rollouts/actions-show.ts';
 import { BelayError } from '../../src/contract/errors.ts';
 import type { Outcome } from '../../src/contract/names.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import type { Run } from '../../src/starter.ts';
+import type { Belay, Rollout, Run } from '../../src/starter.ts';
 import { TIMING } from '../../src/contract/timing.ts';
-import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
+import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
 
 test('a line of a log is printed if it is news, and again after five minutes without news', () => {
   let nowMs = 0;
@@ -38,6 +40,27 @@ test('who waits reads that Temporal does not answer, and nothing of another fail
   const away = new BelayError('TemporalUnreachable', 'cannot read run:1: Temporal does not answer');
   assert.equal(await printedAfter(away), 'Temporal does not answer: still trying\n');
   assert.equal(await printedAfter(new BelayError('NotFound', 'there is no run:1')), '');
+});
+
+test('a wait for a rollout prints the same line while Temporal does not answer', async () => {
+  const stream = new PassThrough();
+  const away = new BelayError('TemporalUnreachable', 'cannot read rollout:1: Temporal does not answer');
+  const rollout = { status: () => Promise.reject(away) } as unknown as Rollout;
+  const view = viewOfRollout({} as Belay, rollout, stream as unknown as NodeJS.WriteStream);
+  const following = view.follow();
+  await setImmediate();
+  following.stop(emptyRollout());
+  assert.equal(String(stream.read()), 'Temporal does not answer: still trying\n');
+});
+
+test('the result of a run and of a rollout say how long it took as lists do', () => {
+  const took = {
+    outcome: 'completed',
+    startedAt: '2026-11-26T10:00:00.000Z',
+    endedAt: '2026-11-26T10:01:05.000Z',
+  } as const;
+  assert.equal(stripVTControlCharacters(resultLines(emptyResult(took))[0]!), 'completed in 1m05s');
+  assert.equal(stripVTControlCharacters(rolloutLines(emptyRollout(took))[0]!), 'completed in 1m05s');
 });
 
 test('a part of a closed run without an outcome is not called one that has none yet', () => {

@@ -63,15 +63,15 @@ test('property: a JSON document is one line that a terminal and a CI runner leav
   );
 });
 
-const COLORED = ['\u001b[32mcompleted\u001b[39m in 3 s', '  a: b::c', '# 1'];
+const COLORED = ['\u001b[32mcompleted\u001b[39m in 3s', '  a: b::c', '# 1'];
 
 test('a terminal receives colors and ordinary lines as they are', () => {
-  assert.equal(printed(COLORED), ['\u001b[32mcompleted\u001b[39m in 3 s\n', '  a: b::c\n# 1\n'].join(''));
+  assert.equal(printed(COLORED), ['\u001b[32mcompleted\u001b[39m in 3s\n', '  a: b::c\n# 1\n'].join(''));
   assert.equal(printed([]), '');
 });
 
 test('a pipe or a file receives the lines without colors', () => {
-  assert.equal(printed(COLORED, { isTTY: false }), 'completed in 3 s\n  a: b::c\n# 1\n');
+  assert.equal(printed(COLORED, { isTTY: false }), 'completed in 3s\n  a: b::c\n# 1\n');
 });
 
 test('property: no text brings a color or a CI command into a pipe', () => {

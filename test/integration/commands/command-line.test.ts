@@ -42,7 +42,7 @@ describe('the command line', { concurrency: 4 }, () => {
     const colorful = { ...on.env, CI: 'true', FORCE_COLOR: '1' };
     const { code, stdout } = await run(['deploy', '--site', fresh('a'), ...DEPLOY_PACE], colorful);
     assert.equal(code, 0);
-    assert.match(stdout, /^completed in \d+ s\n {2}deployment of a\d+: completed, evidence: /);
+    assert.match(stdout, /^completed in \d+s\n {2}deployment of a\d+: completed, evidence: /);
     assert.ok(!stdout.includes('\u001b'));
   });
 

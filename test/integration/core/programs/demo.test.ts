@@ -21,7 +21,7 @@ describe('belay demo', { concurrency: 1 }, () => {
   test('demo completes a backup and a deployment, prints a link to the Temporal UI, and leaves no process behind', async () => {
     const { code, stdout, stderr } = finished;
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^completed in \d+ s/);
+    assert.match(stdout, /^completed in \d+s/);
     assert.match(
       stdout,
       /in the Temporal UI: http:\/\/127\.0\.0\.1:\d+\/namespaces\/default\/workflows\/backup-then-deploy/,
