@@ -1,5 +1,5 @@
 /** Starts rollouts, once per key, retries unfinished ones and lists them. */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
 import pMap from 'p-map';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput, RolloutMemo, RolloutResult } from './shapes.ts';
@@ -29,7 +29,8 @@ import { PayloadError } from '../../encryption/payload-codec.ts';
 import { addressed } from '../../client/runs/start-run.ts';
 import { requireWorkers } from '../../client/workers.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { codeSpan } from '../../contract/safe-text.ts';
+import { isRecord } from '../../contract/plain-object.ts';
+import { codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { epochOf } from '../../contract/worker-identity.ts';
 import { targetsInput } from '../../contract/target.ts';
 
@@ -88,12 +89,32 @@ async function startOnce(session: Session, asked: RolloutInput, ifTaken: 'attach
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError) || ifTaken === 'fail') throw error;
   }
-  const { memo, runId } = await describeRollout(session.client.workflow.getHandle(workflowId));
-  if (!isSameRequest((memo as Partial<RolloutMemo> | undefined)?.request, input, served)) {
+  const described = await describeRollout(session.client.workflow.getHandle(workflowId));
+  if (!isSameRequest(await requestOf(session, described), input, served)) {
     const remedy = 'use another key, or repeat the same input';
     throw new BelayError('KeyReused', `${workflowId} was started with other input: ${remedy}`);
   }
-  return createRollout(session, { workflowId, runId, attached: true });
+  return createRollout(session, { workflowId, runId: described.runId, attached: true });
+}
+
+/**
+ * @returns the hash of the first attempt's input; undefined without an input. @throws BelayError `KeyReused` if only the
+ * input of a later attempt is known
+ */
+async function requestOf({ client }: Session, described: WorkflowExecutionDescription): Promise<string | undefined> {
+  const { workflowId, runId } = described;
+  const { request } = (described.memo ?? {}) as Partial<RolloutMemo>;
+  if (request !== undefined) return request;
+  // A rollout started from the UI or from another language has no memo.
+  const before = await inputOf<RolloutInput>(client, workflowId, runId);
+  if (!isRecord(before)) return undefined;
+  const { attempt = 1 } = before;
+  if (attempt === 1) return requestHash(before);
+  const problem = `attempt ${attempt} of ${workflowId} was started without a memo, so its first input is not known`;
+  throw new BelayError(
+    'KeyReused',
+    `${problem}: wait for it with \`belay wait ${shellWord(workflowId)}\`, or use another key`,
+  );
 }
 
 async function begin(
