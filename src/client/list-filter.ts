@@ -25,16 +25,17 @@ export async function* listed(
   }
 }
 
-/** Returns the first ones that Temporal lists, or all. */
+/** Returns the first ones that Temporal lists, or all. @param isMeant the others do not count */
 export async function firstListed(
   client: Pick<Client, 'workflow'>,
   query: string,
   limit = Infinity,
   pageSize = Math.min(limit, MOST_AT_ONCE),
+  isMeant: (info: Listed) => boolean = () => true,
 ): Promise<Listed[]> {
   const found: Listed[] = [];
   for await (const info of listed(client, query, pageSize)) {
-    if (found.push(info) >= limit) break;
+    if (isMeant(info) && found.push(info) >= limit) break;
   }
   return found;
 }
@@ -43,8 +44,13 @@ export async function firstListed(
  * Returns the newest workflows, the latest start first. Temporal lists the open ones first, then the closed ones by
  * their end.
  */
-export async function newest({ client }: Session, query: string, limit: number): Promise<Listed[]> {
-  const found = await firstListed(client, query, limit, Math.min(limit, 100));
+export async function newest(
+  { client }: Session,
+  query: string,
+  limit: number,
+  isMeant?: (info: Listed) => boolean,
+): Promise<Listed[]> {
+  const found = await firstListed(client, query, limit, Math.min(limit, 100), isMeant);
   return found.sort((a, b) => b.startTime.getTime() - a.startTime.getTime());
 }
 

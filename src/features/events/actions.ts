@@ -12,7 +12,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { EventDetails, ReceivedEvent } from '../../starter.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { secondsOf } from '../../cli/run-text.ts';
+import { noteUnreadable, secondsOf } from '../../cli/run-text.ts';
 import { sinceText } from '../../cli/parse-values.ts';
 import { withBelay } from '../../cli/open-belay.ts';
 import { print } from '../../process/print.ts';
@@ -31,11 +31,13 @@ export interface ExplainOptions {
 export async function printEvents({ since, limit, json: asJson }: EventListOptions): Promise<void> {
   const filter = definedFields({ since: sinceText(since), limit });
   const events = await withBelay((belay) => belay.listEvents(filter));
+  noteUnreadable(events);
   printAnswer(asJson, { events }, events.length === 0 ? 'no events' : events.map(eventLine));
 }
 
 /** `2026-11-21T02:30:34Z  backup.failed         event:panel:msg_1  server 12, backup 1000` */
-function eventLine({ receivedAt, event, workflowId, verified }: ReceivedEvent): string {
+function eventLine({ receivedAt, event, workflowId, verified, unreadable }: ReceivedEvent): string {
+  if (unreadable !== undefined) return `${secondsOf(receivedAt)}  ${'cannot be read'.padEnd(20)}  ${workflowId}`;
   const named = eventSubjects(event, plainText).join(', ');
   return `${secondsOf(receivedAt)}  ${ownKind(event).padEnd(20)}  ${workflowId}${named === '' ? '' : `  ${named}`}${verified ? '' : '  not verified'}`;
 }

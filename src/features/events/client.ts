@@ -1,12 +1,12 @@
 /** Lists received events. Each of them is a workflow. */
-import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { EVENT_TYPE } from '../../contract/names.ts';
 import type { EventInput, EventMemo, EventResult } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
+import { isRecord } from '../../contract/plain-object.ts';
 import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
 import { refuseUnknown, type Session } from '../../client/session.ts';
-import { newest, ofType, quoted } from '../../client/list-filter.ts';
+import { newest, ofType, quoted, type Listed } from '../../client/list-filter.ts';
 import { within } from '../../client/within.ts';
 import { TIMING } from '../../contract/timing.ts';
 
@@ -28,14 +28,20 @@ export interface EventDetails extends EventInput {
 
 export interface ReceivedEvent extends EventMemo {
   workflowId: string;
+  /**
+   * Why the list could not read the event. Then only `workflowId` and `receivedAt` are known. Absent if it could read
+   * it.
+   */
+  unreadable?: string;
 }
 
 export async function listEvents(session: Session, filter: EventFilter): Promise<ReceivedEvent[]> {
   refuseUnknown('listEvents', filter, EVENT_FILTER);
   const { since, limit = DEFAULT_LIMIT } = filter;
   const query = [ofType(EVENT_TYPE), ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`])].join(' AND ');
-  const read = () => newest(session, query, limit);
-  return (await within(session, TIMING.client.listMs, 'list events', read)).flatMap(receivedEventIn);
+  const read = () => newest(session, query, limit, (info) => receivedEventIn(info) !== null);
+  const found = await within(session, TIMING.client.listMs, 'list events', read);
+  return found.flatMap((info) => receivedEventIn(info) ?? []);
 }
 
 /** Returns the redacted body, and the effects once the event was handled. @throws BelayError `NotFound` */
@@ -44,12 +50,11 @@ export async function getEvent(session: Session, workflowId: string): Promise<Ev
   const handle = client.workflow.getHandle(workflowId);
   const read = async (): Promise<EventDetails> => {
     const { type, status } = await handle.describe();
-    const input = type === EVENT_TYPE ? await inputOf<Partial<EventInput>>(client, workflowId) : null;
-    if (input?.event === undefined)
-      throw new BelayError('NotFound', `${workflowId} is not an event; \`belay events\` lists them`);
+    const input = type === EVENT_TYPE ? await inputOf<unknown>(client, workflowId) : null;
+    if (!isInput(input)) throw new BelayError('NotFound', `${workflowId} is not an event; \`belay events\` lists them`);
     // An event whose notifications were not delivered fails with its result.
     return {
-      ...(input as EventInput),
+      ...input,
       result: status.name === 'RUNNING' ? null : await resultLeft<EventResult>(handle),
     };
   };
@@ -58,8 +63,22 @@ export async function getEvent(session: Session, workflowId: string): Promise<Ev
   throw new BelayError('NotFound', `there is no event ${workflowId}; \`belay events\` lists them`);
 }
 
-/** What a person starts in the UI under this type has an empty memo, and is no delivery. */
-function receivedEventIn({ workflowId, memo }: WorkflowExecutionInfo): ReceivedEvent[] {
-  const known = (memo ?? {}) as Partial<EventMemo>;
-  return known.event === undefined ? [] : [{ workflowId, ...(known as EventMemo) }];
+/** @returns null for what a person starts in the UI under this type: its memo is empty or another one */
+function receivedEventIn({ workflowId, startTime, memo, unreadable }: Listed): ReceivedEvent | null {
+  const known: unknown = memo;
+  if (isMemo(known)) return { workflowId, ...known };
+  if (unreadable === null) return null;
+  const event = { kind: 'unknown', rawKind: null, serverId: null, siteId: null, backupId: null, at: null } as const;
+  return { workflowId, source: '', verified: false, receivedAt: startTime.toISOString(), event, unreadable };
 }
+
+function isMemo(memo: unknown): memo is EventMemo {
+  if (!isRecord(memo) || !isRecord(memo['event'])) return false;
+  const { kind, rawKind, serverId, siteId, backupId, at } = memo['event'];
+  const isText = (it: unknown) => typeof it === 'string';
+  const maybe = [rawKind, serverId, siteId, backupId, at];
+  return [memo['source'], memo['receivedAt'], kind].every(isText) && maybe.every((it) => it === null || isText(it));
+}
+
+const isInput = (input: unknown): input is EventInput =>
+  isMemo(input) && Array.isArray((input as Partial<EventInput>).reactions);
