@@ -5,6 +5,7 @@ import {
   type WorkflowHandle,
   type WorkflowExecutionDescription,
 } from '@temporalio/client';
+import { leniently } from '../../encryption/payload-codec.ts';
 import { unlessMissing } from '../read-workflow.ts';
 import { isSignalLimitError } from '../transport/grpc-errors.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -92,7 +93,8 @@ export async function acceptsSignals(
   services: readonly string[] | undefined,
   wants: (description: WorkflowExecutionDescription) => boolean = () => true,
 ): Promise<boolean> {
-  const description = await unlessMissing(handle.describe());
+  // What this process cannot decode names no service to it, and must not keep others from being told.
+  const { answer: description } = await leniently(() => unlessMissing(handle.describe()));
   if (description === null) return false;
   return hasRoomForSignals(description) && isOfService(description, services) && wants(description);
 }

@@ -6,6 +6,8 @@ import { withBelay } from '../../cli/open-belay.ts';
 import { glanceText } from '../../contract/duration.ts';
 import { codeSpan, plainText } from '../../contract/safe-text.ts';
 import type { OperationAdvice } from './rules.ts';
+import { operationIdOf } from '../../contract/ids.ts';
+import { noteUnreadable, type PartlyRead } from '../../cli/run-text.ts';
 
 export interface AdviceOptions {
   server?: string[];
@@ -16,9 +18,17 @@ export interface AdviceOptions {
 export async function advice({ server: servers = [], targets = [], json }: AdviceOptions): Promise<void> {
   const of: AdviceSubject[] = [...servers.map((serverId) => ({ serverId })), ...targets.map((target) => ({ target }))];
   const operations = await withBelay((belay) => belay.advise(of.length === 0 ? {} : { of }));
+  noteUnreadable(unreadableIn(operations));
   const none = 'no backups or deployments in the last 30 days';
   printAnswer(json, { operations }, operations.length === 0 ? none : adviceLines(operations));
 }
+
+/** The locks of which not all operations could be read, as a note names them. */
+export const unreadableIn = (found: readonly OperationAdvice[]): PartlyRead[] =>
+  found.flatMap(({ serverId, target, unreadable }) => {
+    const workflowId = operationIdOf(target === null ? { serverId: serverId ?? '' } : { target });
+    return unreadable === undefined ? [] : [{ workflowId, unreadable }];
+  });
 
 export interface Eta {
   usuallyMs: number;

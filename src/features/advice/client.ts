@@ -7,6 +7,7 @@ import pMap from 'p-map';
 import { LRUCache } from 'lru-cache';
 import type { BackupServerInput, DeploySiteInput, OperationMemo } from '../../contract/operation.ts';
 import { operationIdOf } from '../../contract/ids.ts';
+import { appTarget, siteTarget } from '../../contract/target.ts';
 import { OPERATION_TYPES } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
 import {
@@ -21,8 +22,9 @@ import {
 import type { Observation } from '../../rules/usual.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
-import { firstListed, ofTypes, onQueue, quoted } from '../../client/list-filter.ts';
-import { resultLeft } from '../../client/read-workflow.ts';
+import { firstListed, ofTypes, onQueue, quoted, type Listed } from '../../client/list-filter.ts';
+import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
+import { leniently } from '../../encryption/payload-codec.ts';
 import { within } from '../../client/within.ts';
 import { withoutPutOff } from '../../client/transport/grpc-retries.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
@@ -46,8 +48,11 @@ interface Past {
 
 interface Group {
   subject: AdviceSubject;
+  /** The newest one that could be read. */
   newest: WorkflowExecutionInfo | null;
   past: Observation[];
+  /** Why some of them could not be read. Null if all could. */
+  unreadable: string | null;
 }
 
 export function createAdvise(session: Session): (filter?: AdviceFilter) => Promise<OperationAdvice[]> {
@@ -63,18 +68,21 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
     const groups = groupByLock(operations, await read(operations));
     for (const subject of subjects ?? []) {
       const lockId = operationIdOf(subject);
-      if (!groups.has(lockId)) groups.set(lockId, { subject, newest: null, past: [] });
+      if (!groups.has(lockId)) groups.set(lockId, emptyGroup(subject));
     }
     return pMap(groups.values(), toAdvice, IN_PARALLEL);
   }
 
-  async function toAdvice({ subject, newest, past }: Group): Promise<OperationAdvice> {
+  async function toAdvice({ subject, newest, past, unreadable: ofPast }: Group): Promise<OperationAdvice> {
     const isEnough = newest !== null && past.length >= LEAST_FOR_ADVICE;
-    return adviceOf(subject, past, isEnough ? await budgetOf(newest) : null);
+    const { answer, unreadable } = await leniently(async () => (isEnough ? budgetOf(newest) : null));
+    const why = ofPast ?? unreadable;
+    return { ...adviceOf(subject, past, answer), ...(why === null ? {} : { unreadable: why }) };
   }
 
+  /** Null also for an operation that Temporal has deleted since it listed it. */
   async function budgetOf({ workflowId, runId }: WorkflowExecutionInfo): Promise<Budget | null> {
-    const input = await inputOf<BackupServerInput | DeploySiteInput>(client, workflowId, runId);
+    const input = await unlessMissing(inputOf<BackupServerInput | DeploySiteInput>(client, workflowId, runId));
     return input === null ? null : { intervalMs: input.intervalMs, tries: input.tries };
   }
 
@@ -87,7 +95,7 @@ async function listClosed(
   { client, taskQueue }: Session,
   subjects: readonly AdviceSubject[] | undefined,
   limit: number,
-): Promise<WorkflowExecutionInfo[]> {
+): Promise<Listed[]> {
   const which =
     subjects === undefined
       ? [ofTypes(OPERATION_TYPES), onQueue(taskQueue)]
@@ -106,19 +114,40 @@ function pastIn(result: OperationResult | null): Past | null {
  */
 function groupByLock(
   operations: readonly WorkflowExecutionInfo[],
-  pasts: readonly (Past | null)[],
+  pasts: readonly Read<Past | null>[],
 ): Map<string, Group> {
   const groups = new Map<string, Group>();
   for (const [index, operation] of operations.entries()) {
-    const found = pasts[index] ?? null;
-    if (found === null) continue;
-    const { subject, observation } = found;
-    const group = groups.get(operation.workflowId) ?? { subject, newest: operation, past: [] };
-    groups.set(operation.workflowId, group);
-    const isSameService = group.newest !== null && serviceOfOperation(operation) === serviceOfOperation(group.newest);
-    if (observation !== null && isSameService) group.past.push(observation);
+    const { value, unreadable } = pasts[index]!;
+    if (value === null && unreadable === null) continue;
+    const { workflowId } = operation;
+    const group = groups.get(workflowId) ?? emptyGroup(value?.subject ?? subjectOfId(workflowId));
+    groups.set(workflowId, group);
+    group.unreadable ??= unreadable;
+    if (value === null) continue;
+    group.newest ??= operation;
+    const isSameService = serviceOfOperation(operation) === serviceOfOperation(group.newest);
+    if (value.observation !== null && isSameService) group.past.push(value.observation);
   }
   return groups;
+}
+
+const emptyGroup = (subject: AdviceSubject): Group => ({ subject, newest: null, past: [], unreadable: null });
+
+/** For an operation of which only the id can be read. A very long id was cut. */
+function subjectOfId(workflowId: string): AdviceSubject {
+  const [kind, id = ''] = workflowId.split(':');
+  const name = decodedId(id);
+  const subjects = [{ serverId: name }, { target: appTarget(name) }, { target: siteTarget(name) }];
+  return subjects.find((it) => operationIdOf(it).split(':')[0] === kind) ?? { target: siteTarget(name) };
+}
+
+function decodedId(id: string): string {
+  try {
+    return decodeURIComponent(id);
+  } catch {
+    return id;
+  }
 }
 
 /* Reads the results of closed operations, with one search and one read of each. The list of workflows lags a moment. */
@@ -129,21 +158,32 @@ const CLOSED = `(ExecutionStatus = 'Completed' OR ExecutionStatus = 'Failed')`;
 
 const MAX_REMEMBERED = 10_000;
 
+interface Read<T> {
+  value: T;
+  /** Why it could not be read. Null if it could. */
+  unreadable: string | null;
+}
+
 /** @param reduce what to keep of a result; null if the operation left none */
 function createPastReader<T>(client: Client, reduce: (result: OperationResult | null) => T) {
-  // A closed operation does not change.
-  const known = new LRUCache<string, { value: T }>({ max: MAX_REMEMBERED });
+  // A closed operation does not change, but a key may be added.
+  const known = new LRUCache<string, Read<T>>({ max: MAX_REMEMBERED });
 
-  async function read({ workflowId, runId }: WorkflowExecutionInfo): Promise<T> {
+  async function read({ workflowId, runId, unreadable: ofMemo }: Listed): Promise<Read<T>> {
     const before = known.get(runId);
-    if (before !== undefined) return before.value;
-    const value = reduce(await resultLeft<OperationResult>(client.workflow.getHandle(workflowId, runId)));
-    known.set(runId, { value });
-    return value;
+    if (before !== undefined) return before;
+    const handle = client.workflow.getHandle(workflowId, runId);
+    // The list lags, so Temporal may have deleted it since.
+    const { answer, unreadable: ofResult } = await leniently(() => unlessMissing(resultLeft<OperationResult>(handle)));
+    const unreadable = ofMemo ?? ofResult;
+    if (unreadable !== null) return { value: reduce(null), unreadable };
+    const found = { value: reduce(answer), unreadable };
+    known.set(runId, found);
+    return found;
   }
 
   /** @returns in the same order */
-  return (operations: readonly WorkflowExecutionInfo[]): Promise<T[]> => pMap(operations, read, IN_PARALLEL);
+  return (operations: readonly Listed[]): Promise<Read<T>[]> => pMap(operations, read, IN_PARALLEL);
 }
 
 /** Empty for operations from before the service was recorded. */

@@ -1,6 +1,8 @@
 /** Looks back at the last weeks: were the tries of an operation too few, and does a fleet lack what was deployed? */
 import type { OperationAdvice } from './rules.ts';
 import { createAdvise } from './client.ts';
+import { unreadableIn } from './actions.ts';
+import { unreadableTexts } from '../../cli/run-text.ts';
 import { openSession } from '../../client/session.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { counted } from '../../contract/results.ts';
@@ -21,18 +23,25 @@ const triesCheck = (look: typeof lookBack): Check => ({
   run: async (): Promise<Finding> => {
     const found = await look().catch(leftOut);
     if (typeof found === 'string') return { state: 'skipped', message: found };
+    const unread = unreadableTexts(unreadableIn(found)).map((it) => `; ${it}`);
     const tight = found.filter(({ suggestedBudget }) => suggestedBudget !== null);
     if (tight.length > 0) {
-      const message = shortList(tight.map((one) => `${subjectText(one)}: ${one.advice[0]}`));
+      const message = [shortList(tight.map((one) => `${subjectText(one)}: ${one.advice[0]}`)), ...unread].join('');
       const remedy = 'see `belay advice`; in belay.yaml, the keys are backup.tries and deploy.tries';
       return { state: 'warning', message, remedy };
     }
     const judged = found.filter(({ budget }) => budget !== null).length;
     if (judged === 0)
-      return { state: 'skipped', message: 'too few backups and deployments in the last 30 days to tell' };
+      return {
+        state: 'skipped',
+        message: ['too few backups and deployments in the last 30 days to tell', ...unread].join(''),
+      };
     return {
       state: 'ok',
-      message: `enough for ${counted(judged, 'server or target', 'servers and targets')} of the last 30 days`,
+      message: [
+        `enough for ${counted(judged, 'server or target', 'servers and targets')} of the last 30 days`,
+        ...unread,
+      ].join(''),
     };
   },
 });

@@ -31,6 +31,8 @@ export interface OperationAdvice {
   slowdown: Slowdown | null;
   /** Sentences for people. Empty if there is no advice. */
   advice: string[];
+  /** Why not all of the operations could be read. The others do not count. Absent if all could be read. */
+  unreadable?: string;
 }
 
 /** @param past the newest first */

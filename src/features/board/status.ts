@@ -4,7 +4,7 @@ import { rolloutNow } from '../overview/show-in-flight.ts';
 import type { FreezeEntry } from '../freezes/actions.ts';
 import type { Reading } from '../../cli/target-reader.ts';
 import type { InFlight } from '../overview/client.ts';
-import type { ScheduleState } from '../schedules/client-state.ts';
+import type { Firing, ScheduleState } from '../schedules/client-state.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { SCHEMA_VERSION, type Outcome, type Phase } from '../../contract/names.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -242,13 +242,13 @@ function ofSchedule({ scheduleId, answered, paused, note, next, last: [newest] }
   }
   if (!answered) return [attention('schedule_late', scheduleId, 'Temporal lists it, but does not answer for it')];
   if (isLate(next[0])) return [attention('schedule_late', scheduleId, 'it has not fired', { since: next[0] ?? null })];
-  const waits =
-    newest !== undefined && newest.workflowId === null && newest.outcome === null && !newest.forgotten
-      ? newest.firedAt
-      : undefined;
+  const waits = newest !== undefined && isWaiting(newest) ? newest.firedAt : undefined;
   if (!isLate(waits)) return [];
   return [attention('schedule_late', scheduleId, 'it fired, and nothing was started', { since: waits ?? null })];
 }
+
+const isWaiting = ({ workflowId, outcome, forgotten, unreadable }: Firing): boolean =>
+  workflowId === null && outcome === null && !forgotten && unreadable === undefined;
 
 /** Failures of the service usually come together, so one line stands for all of them. */
 function ofService(targets: readonly BoardTarget[]): Attention[] {

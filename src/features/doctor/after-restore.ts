@@ -1,5 +1,5 @@
 /** Finds what needs a person's decision after a restore of Temporal's database. It only reads. */
-import type { Client, WorkflowExecutionInfo, WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import pMap from 'p-map';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { pollerIdentities } from '../../client/workers.ts';
@@ -9,9 +9,12 @@ import type { CheckReport } from '../../cli/doctor-check.ts';
 import { OPERATION_TYPES, RUN_TYPES } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { isFromRestore } from '../../contract/service-identity.ts';
-import { newest, ofTypes, RUNNING } from '../../client/list-filter.ts';
+import { newest, ofTypes, RUNNING, type Listed } from '../../client/list-filter.ts';
+import { unlessMissing } from '../../client/read-workflow.ts';
 import { decoded } from '../../client/decode-payloads.ts';
-import { closedResult, knownOf } from '../../client/runs/run-status.ts';
+import { listedResult, recordedOutcome } from '../../client/runs/list-runs.ts';
+import { closedResult } from '../../client/runs/run-status.ts';
+import { leniently } from '../../encryption/payload-codec.ts';
 
 const CHECK = 'check at the service whether it was done';
 
@@ -22,23 +25,33 @@ export async function findUndecided(session: Session, epoch: string): Promise<Ch
   const restoredBy = await latestRestore(session);
   const schedules = (await listSchedules(session)).filter((it) => !it.paused && (lastFiring(it) ?? '') < restoredBy);
   return [
-    epochReport(epoch, inFlight.length - others.length, inFlight.length),
-    ...(await listEndedByRestore(session)).map(({ workflowId, error }) =>
-      warning(workflowId ?? '', `ended unknown: ${error?.message ?? ''}`, `${CHECK}, then start a new run`),
-    ),
+    epochReport(epoch, inFlight),
+    ...(await listEndedByRestore(session)).map(endedReport),
     ...others.map(inFlightReport),
     ...schedules.map(scheduleReport),
   ];
 }
 
-function epochReport(epoch: string, ofIt: number, all: number): CheckReport {
-  const message = `BELAY_EPOCH is ${epoch}; ${ofIt} of ${all} runs and operations in flight began in it`;
-  if (ofIt === 0) return { name: 'epoch', state: 'ok', message };
+function epochReport(epoch: string, inFlight: readonly LeftInFlight[]): CheckReport {
+  const ofIt = inFlight.filter((it) => it.epoch === epoch).length;
+  const unread = inFlight.filter((it) => it.epoch === null && it.unreadable !== null).length;
+  const began = `BELAY_EPOCH is ${epoch}; ${ofIt} of ${inFlight.length} runs and operations in flight began in it`;
+  const message = unread === 0 ? began : `${began}, and the epoch of ${unread} cannot be read`;
+  if (ofIt + unread === 0) return { name: 'epoch', state: 'ok', message };
   const remedy = 'if no worker has run since the restore, set BELAY_EPOCH to another word before you start one';
   return warning('epoch', message, remedy);
 }
 
-function inFlightReport({ workflowId, epoch, lockedBy, request }: LeftInFlight): CheckReport {
+function endedReport({ workflowId, error, unreadable }: RunResult): CheckReport {
+  const why = unreadable === undefined ? (error?.message ?? '') : `the reason cannot be read: ${unreadable}`;
+  return warning(workflowId ?? '', `ended unknown: ${why}`, `${CHECK}, then start a new run`);
+}
+
+function inFlightReport({ workflowId, epoch, lockedBy, request, unreadable }: LeftInFlight): CheckReport {
+  if (epoch === null && unreadable !== null) {
+    const lock = request === null ? '' : `; it holds this lock for ${lockedBy ?? 'no run'}, ${REQUESTS[request]}`;
+    return warning(workflowId, `in flight, of an epoch that cannot be read: ${unreadable}${lock}`, CHECK);
+  }
   if (epoch === null) {
     const message = 'has not begun, as far as Temporal remembers: workers will begin it, for the second time perhaps';
     return warning(
@@ -53,9 +66,18 @@ function inFlightReport({ workflowId, epoch, lockedBy, request }: LeftInFlight):
   if (request === 'answered') {
     return warning(workflowId, `${lock}; its request was answered, and it follows the operation`, 'wait for its end');
   }
-  const stands = request === 'none' ? 'it stands before its request' : 'its request has no answer';
-  return warning(workflowId, `${lock}; ${stands}, as far as Temporal remembers`, `${CHECK}, then start a new run`);
+  return warning(
+    workflowId,
+    `${lock}; ${REQUESTS[request]}, as far as Temporal remembers`,
+    `${CHECK}, then start a new run`,
+  );
 }
+
+const REQUESTS = {
+  none: 'it stands before its request',
+  unanswered: 'its request has no answer',
+  answered: 'its request was answered',
+} as const;
 
 function scheduleReport(schedule: ScheduleState): CheckReport {
   const { scheduleId } = schedule;
@@ -95,10 +117,24 @@ const POSTS = ['createBackup', 'triggerDeployment'];
 /** The newest first. */
 async function listEndedByRestore(session: Session): Promise<RunResult[]> {
   const failed = await newest(session, `${ofTypes(RUN_TYPES)} AND ExecutionStatus = 'Failed'`, MAX_RUNS);
-  const resultOf = ({ workflowId, runId, ...info }: WorkflowExecutionInfo) =>
-    closedResult(session.client.workflow.getHandle(workflowId, runId), knownOf({ workflowId, runId, ...info }));
-  const results = await pMap(failed, resultOf, IN_PARALLEL);
-  return results.filter(({ outcome, error }) => outcome === 'unknown' && isFromRestore(error?.message ?? ''));
+  const results = await pMap(failed, (info) => resultOf(session, info), IN_PARALLEL);
+  return results
+    .filter((it) => it !== null)
+    .filter(({ outcome, error, unreadable }) =>
+      // What cannot be read may have ended for any reason.
+      unreadable === undefined
+        ? outcome === 'unknown' && isFromRestore(error?.message ?? '')
+        : outcome === 'unknown' || outcome === null,
+    );
+}
+
+/** Null for a run that Temporal has deleted since it listed it. */
+async function resultOf({ client }: Session, info: Listed): Promise<RunResult | null> {
+  const handle = client.workflow.getHandle(info.workflowId, info.runId);
+  const known = listedResult(info);
+  const { answer, unreadable } = await leniently(() => unlessMissing(closedResult(handle, known)));
+  if (answer === null || unreadable === null) return answer;
+  return { ...known, outcome: recordedOutcome(info), unreadable };
 }
 
 interface LeftInFlight {
@@ -109,25 +145,27 @@ interface LeftInFlight {
   lockedBy: string | null;
   /** Whether the history of an operation shows a request, and an answer to it. Null for a run. */
   request: 'none' | 'unanswered' | 'answered' | null;
+  /** Why some of the history cannot be read. Null if all of it that was looked at can. */
+  unreadable: string | null;
 }
 
 async function listInFlight(session: Session): Promise<LeftInFlight[]> {
   const query = `${ofTypes([...RUN_TYPES, ...OPERATION_TYPES])} AND ${RUNNING}`;
-  return pMap(
+  const found = await pMap(
     await newest(session, query, MAX_RUNS),
-    async ({ workflowId, runId, type, raw }) => {
+    async ({ workflowId, runId, type, raw }): Promise<LeftInFlight | null> => {
       const isOperation = OPERATION_TYPES.includes(type);
-      const { events } = await session.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      // The list lags, so it may have ended and be deleted since.
+      const history = await unlessMissing(session.client.workflow.getHandle(workflowId, runId).fetchHistory());
+      if (history === null) return null;
+      const events = history.events ?? [];
+      const { answer: epoch, unreadable } = await leniently(() => epochIn(session.client, events));
       const lockedBy = isOperation ? (raw.parentExecution?.workflowId ?? null) : null;
-      return {
-        workflowId,
-        epoch: await epochIn(session.client, events ?? []),
-        lockedBy,
-        request: isOperation ? requestIn(events ?? []) : null,
-      };
+      return { workflowId, epoch, lockedBy, request: isOperation ? requestIn(events) : null, unreadable };
     },
     IN_PARALLEL,
   );
+  return found.filter((it) => it !== null);
 }
 
 type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;

@@ -16,6 +16,7 @@ import { buildInventory, targetsOn } from '../../config/inventory.ts';
 import { operationsOf, siteTarget, targetText, type PlannedOperation, type Target } from '../../contract/target.ts';
 import { createJudge, type FindFreezes, type Judge } from './worker.ts';
 import { policyOf } from '../../config/policy.ts';
+import { noteUnreadable } from '../../cli/run-text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { aboutText } from '../../contract/duration.ts';
 import type { ListedFreeze } from './worker-rules.ts';
@@ -109,7 +110,8 @@ export interface FreezesOptions {
 export async function printFreezes({ targets = [], at, json: asJson }: FreezesOptions): Promise<void> {
   const configuration = await readConfiguration();
   const atMs = at === undefined ? Date.now() : Date.parse(at);
-  const { frozen, entries } = await withBelay((belay) => listed(belay, configuration, targets, atMs));
+  const { frozen, entries, running } = await withBelay((belay) => listed(belay, configuration, targets, atMs));
+  noteUnreadable(running);
   process.exitCode = frozen ? EXIT.busy : EXIT.completed;
   if (asJson === true) return printDocument({ at: new Date(atMs).toISOString(), frozen, freezes: entries });
   print(entries.length === 0 ? 'no freezes and no windows' : entries.map((it) => entryLine(it, atMs)));
@@ -123,7 +125,7 @@ async function listed(
   configuration: Configuration,
   targets: readonly Target[],
   atMs: number,
-): Promise<{ frozen: boolean; entries: FreezeEntry[] }> {
+): Promise<{ frozen: boolean; entries: FreezeEntry[]; running: RunningFreeze[] }> {
   const policy = policyOf(configuration);
   const operations = targets.map((target) => ({ target }));
   const ids = [...new Set(operations.flatMap(policy.adHocIds))];
@@ -137,14 +139,14 @@ async function listed(
     const isClosed = deploymentsIn(configuration).some((it) =>
       policy.frozenBy(it, atMs).some(({ kind }) => kind === 'window'),
     );
-    return { frozen: isActive || isClosed, entries };
+    return { frozen: isActive || isClosed, entries, running };
   }
   const judge = createJudge(
     () => Promise.resolve(policy),
     () => Promise.resolve(running),
   );
   const frozenAt = await judge.look({ operations }, TIMING.client.startMs);
-  return { frozen: operations.some((it) => frozenAt(it, atMs).length > 0), entries };
+  return { frozen: operations.some((it) => frozenAt(it, atMs).length > 0), entries, running };
 }
 
 /** Every deployment that the windows of the file may treat differently, including that of a site in no fleet. */

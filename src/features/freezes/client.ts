@@ -9,12 +9,13 @@ import { TIMING } from '../../contract/timing.ts';
 import { scopeText, blocksText } from './text.ts';
 import { plainText, codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { extendFreeze, planFreeze, problemOfText, type NewFreeze } from './request.ts';
-import { firstListed, ofType, RUNNING } from '../../client/list-filter.ts';
+import { firstListed, ofType, RUNNING, type Listed } from '../../client/list-filter.ts';
 import { requireWorkers } from '../../client/workers.ts';
 import { serverTimeMs } from '../../client/server-time.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { unlessMissing } from '../../client/read-workflow.ts';
 import { within } from '../../client/within.ts';
+import { leniently } from '../../encryption/payload-codec.ts';
 import { isAttributeError } from '../../client/transport/grpc-errors.ts';
 import { acceptsSignals } from '../../client/lookups/signals.ts';
 import { isRecord } from '../../contract/plain-object.ts';
@@ -138,7 +139,7 @@ async function thaw(session: Session, scope: FreezeScope, why: { reason: string;
 
 async function list({ client }: Session): Promise<RunningFreeze[]> {
   const found = await firstListed(client, `${ofType(FREEZE_TYPE)} AND ${RUNNING}`);
-  return found.map(({ workflowId, memo }) => ({ workflowId, freeze: freezeIn(memo) }));
+  return found.map(runningFreeze);
 }
 
 /*
@@ -181,12 +182,24 @@ export async function findFreezes(client: Client, workflowIds: readonly string[]
   return found.filter((it) => it !== null);
 }
 
-/**
- * @returns null if the freeze is not running. @throws if Temporal does not answer, or if its memo cannot be decrypted
- */
+/** @returns null if the freeze is not running. @throws if Temporal does not answer */
 async function findFreeze({ workflow }: Client, workflowId: string): Promise<RunningFreeze | null> {
-  const described = await unlessMissing(workflow.getHandle(workflowId).describe());
-  return described?.status.name === 'RUNNING' ? { workflowId, freeze: freezeIn(described.memo) } : null;
+  const { answer, unreadable } = await leniently(() => unlessMissing(workflow.getHandle(workflowId).describe()));
+  if (answer?.status.name !== 'RUNNING') return null;
+  return runningFreeze({ workflowId, memo: answer.memo, unreadable });
+}
+
+function runningFreeze({
+  workflowId,
+  memo,
+  unreadable,
+}: Pick<Listed, 'workflowId' | 'unreadable'> & Memo): RunningFreeze {
+  const freeze: RunningFreeze = { workflowId, freeze: freezeIn(memo) };
+  return freeze.freeze !== null || unreadable === null ? freeze : { ...freeze, unreadable };
+}
+
+interface Memo {
+  memo?: Record<string, unknown> | undefined;
 }
 
 /** A freeze that was started from the UI may have another memo, or none. */

@@ -39,8 +39,10 @@ export interface FreezeMemo {
 /** An ad-hoc freeze that is running now, as Temporal shows it. */
 export interface RunningFreeze {
   workflowId: string;
-  /** Null if the memo is not that of a freeze. The freeze still holds. */
+  /** Null if the memo is not that of a freeze, or cannot be decoded. The freeze still holds, and holds everything. */
   freeze: AdHocFreeze | null;
+  /** Why the memo cannot be decoded. Absent if it can. */
+  unreadable?: string;
 }
 
 export interface FrozenBy {

@@ -7,7 +7,7 @@ import { ROLLOUT_TYPE, RUN_TYPES, APPROVAL_UPDATES } from '../../contract/names.
 import type { Receipt } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { closedAtOrAfter, ofTypes, onQueue } from '../../client/list-filter.ts';
+import { closedAtOrAfter, listed, ofTypes, onQueue } from '../../client/list-filter.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { unlessMissing } from '../../client/read-workflow.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
@@ -54,7 +54,7 @@ export function createReceipts(session: Session): Receipts {
     async *closedSince(since) {
       const query = [ofTypes(TYPES), onQueue(taskQueue), closedAtOrAfter(since)].join(' AND ');
       try {
-        for await (const { workflowId, runId } of client.workflow.list({ query })) yield { workflowId, runId };
+        for await (const { workflowId, runId } of listed(client, query)) yield { workflowId, runId };
       } catch (error) {
         throw toBelayError(error, 'list runs');
       }

@@ -10,7 +10,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import { frozenText } from '../freezes/text.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { colorize } from '../../cli/run-text.ts';
+import { colorize, noteUnreadable } from '../../cli/run-text.ts';
 import { reportEndpoints, withBelay } from '../../cli/open-belay.ts';
 import { print } from '../../process/print.ts';
 import type { FrozenBy } from '../freezes/shapes.ts';
@@ -154,13 +154,17 @@ function summaryOf(changes: ScheduleChange[], applied: boolean): string {
 
 export async function printSchedules({ json: asJson }: { json?: boolean }): Promise<void> {
   const schedules = await withBelay((belay) => belay.schedules.list());
+  noteUnreadable(
+    schedules.map(({ scheduleId, unreadable }) => ({ workflowId: scheduleId, ...definedFields({ unreadable }) })),
+  );
   const none = 'no schedules; create them with `belay schedule apply`';
   printAnswer(asJson, { schedules }, schedules.length === 0 ? none : schedules.flatMap(stateLines));
 }
 
 function stateLines(state: ScheduleState): string[] {
-  const { scheduleId, answered, timeZone, paused, note, next, last, skipped, missed } = state;
-  const when = answered ? (state.when ?? 'not created by Belay') : 'Temporal does not answer for it; this may be old';
+  const { scheduleId, answered, timeZone, paused, note, next, last, skipped, missed, unreadable } = state;
+  const unknown = unreadable === undefined ? 'not created by Belay' : 'cannot be read';
+  const when = answered ? (state.when ?? unknown) : 'Temporal does not answer for it; this may be old';
   const why = note === null || note === '' ? '' : `: ${plainText(note)}`;
   const times = next.map((at) => localText(new Date(at), timeZone)).join(', ');
   return [
@@ -172,8 +176,9 @@ function stateLines(state: ScheduleState): string[] {
   ];
 }
 
-function firingText({ outcome, alreadyStarted, forgotten, workflowId, frozen }: Firing): string {
+function firingText({ outcome, alreadyStarted, forgotten, workflowId, frozen, unreadable }: Firing): string {
   if (forgotten) return 'no longer stored in Temporal';
+  if (unreadable !== undefined) return 'cannot be read';
   if (alreadyStarted) return `nothing to do: already started as ${workflowId}`;
   if (frozen !== null) return `left out: ${frozen}`;
   const state = colorize({ outcome, error: null }, outcome ?? 'in progress');

@@ -27,6 +27,7 @@ import { codeSpan } from '../../contract/safe-text.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { resultIn, unlessMissing } from '../../client/read-workflow.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
+import { leniently } from '../../encryption/payload-codec.ts';
 
 const LAST_SHOWN = 3;
 
@@ -51,6 +52,8 @@ export interface ScheduleState {
   skipped: number;
   /** How many firings were missed for longer than the catch-up window. */
   missed: number;
+  /** Why the list could not read all of it. What it could not read is null. Absent if it read all. */
+  unreadable?: string;
 }
 
 export interface Firing {
@@ -65,6 +68,8 @@ export interface Firing {
   alreadyStarted: boolean;
   /** What froze the firing, if a freeze is why nothing was started. */
   frozen: string | null;
+  /** Why what it left could not be read, so that its outcome is null. Absent if it could. */
+  unreadable?: string;
 }
 
 export async function scheduleIds(session: Session): Promise<string[]> {
@@ -87,11 +92,15 @@ export async function listSchedules(session: Session): Promise<ScheduleState[]> 
     async (summary) => {
       const untilMs = Math.min(Date.now() + scheduleAnswerMs, lastMs);
       const handle = session.client.schedule.getHandle(summary.scheduleId);
-      return session.client
-        .withDeadline(untilMs, () => describeSchedule(handle))
-        .catch(unlessUnanswered)
-        .then((described) => stateOfSchedule(session, summary, described))
-        .catch(unlessGone);
+      const { answer, unreadable } = await leniently(() =>
+        session.client
+          .withDeadline(untilMs, () => describeSchedule(handle))
+          .catch(unlessUnanswered)
+          .then((described) => stateOfSchedule(session, summary, described))
+          .catch(unlessGone),
+      );
+      const why = unreadable ?? answer?.last.find((it) => it.unreadable !== undefined)?.unreadable;
+      return answer === null || why === undefined ? answer : { ...answer, unreadable: why };
     },
     IN_PARALLEL,
   );
@@ -140,7 +149,9 @@ export async function firingOf(
     // What a defect ended leaves no outcome, and is not in progress any more.
     return { ...unknown, ...left, outcome: left?.outcome ?? (left?.alreadyStarted === true ? null : 'unknown') };
   };
-  return (await unlessMissing(read())) ?? { ...unknown, forgotten: true };
+  const { answer, unreadable } = await leniently(() => unlessMissing(read()));
+  if (answer === null) return { ...unknown, forgotten: true };
+  return unreadable === null ? answer : { ...unknown, workflowId: answer.workflowId, unreadable };
 }
 
 /** The types of failures before a firing starts anything. */

@@ -11,7 +11,7 @@ import type { RunMemo } from '../../contract/run.ts';
 import type { NewerRun } from './shapes.ts';
 import { targetsOf } from '../../contract/target.ts';
 import { covers } from './rules.ts';
-import { quoted, RUNNING } from '../../client/list-filter.ts';
+import { listed, quoted, RUNNING } from '../../client/list-filter.ts';
 import { IN_PARALLEL } from '../../client/session.ts';
 import { isSignalLimitError } from '../../client/transport/grpc-errors.ts';
 
@@ -25,7 +25,7 @@ export async function signalRunsBefore(client: Client, newer: NewerRun): Promise
   for (let first = 0; first < prefixes.length; first += PREFIXES_AT_ONCE) {
     const some = prefixes.slice(first, first + PREFIXES_AT_ONCE);
     const query = `${RUNNING} AND (${some.map((it) => `WorkflowId STARTS_WITH ${quoted(it)}`).join(' OR ')})`;
-    for await (const run of client.workflow.list({ query, pageSize: MAX_RUNS })) {
+    for await (const run of listed(client, query, MAX_RUNS)) {
       if (isCovered(run, newer)) found.push(run);
       if (found.length >= MAX_RUNS) break;
     }
@@ -34,7 +34,7 @@ export async function signalRunsBefore(client: Client, newer: NewerRun): Promise
   return found.filter((_, index) => notified[index]).map(({ workflowId }) => workflowId);
 }
 
-/** A run that another client started may have no memo. It judges for itself. */
+/** A run that another client started may have no memo, or one that this worker cannot decode. It judges for itself. */
 function isCovered({ runId, type, memo }: WorkflowExecutionInfo, newer: NewerRun): boolean {
   const { input } = (memo ?? {}) as Partial<RunMemo>;
   if (runId === newer.runId || type !== newer.work.type) return false;

@@ -1,0 +1,200 @@
+/** What cannot be decoded of one workflow does not fail a command that shows many, and is named. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
+import { defaultDataConverter, defaultPayloadConverter, RetryState } from '@temporalio/common';
+import { acceptsSignals } from '../../src/client/lookups/signals.ts';
+import type { Session } from '../../src/client/session.ts';
+import { lockIdOf, operationIdOf } from '../../src/contract/ids.ts';
+import { emptyDeployment } from '../../src/contract/results.ts';
+import { appTarget, siteTarget } from '../../src/contract/target.ts';
+import { plainCodec } from '../../src/encryption/payload-codec.ts';
+import { unreadableIn } from '../../src/features/advice/actions.ts';
+import { createAdvise } from '../../src/features/advice/client.ts';
+import { findUndecided } from '../../src/features/doctor/after-restore.ts';
+import { adHocEntry } from '../../src/features/freezes/actions.ts';
+import { createFreezes, findFreezes } from '../../src/features/freezes/client.ts';
+import { createReceipts } from '../../src/features/receipts/client.ts';
+import { firingOf } from '../../src/features/schedules/client-state.ts';
+import { lost, LOST_PAYLOADS, WHY_LOST } from '../support/lost-key.ts';
+
+const NOW = new Date('2026-11-27T12:00:00Z');
+
+/** What Temporal lists and answers about one workflow. */
+interface Kept {
+  workflowId: string;
+  type?: string;
+  status?: string;
+  /** Asked for with the list, and with a description. */
+  memo?: () => Promise<object | undefined>;
+  result?: () => Promise<unknown>;
+  events?: object[];
+  outcome?: string;
+}
+
+/** @param listed what a query finds, by a part of the query */
+function sessionWith(listed: Record<string, Kept[]>): Session {
+  const all = Object.values(listed).flat();
+  const infoOf = async ({ workflowId, type = 'deploySite', status = 'COMPLETED', memo, outcome }: Kept) => ({
+    ...{ workflowId, runId: `run of ${workflowId}`, type, status: { name: status }, startTime: NOW, historyLength: 3 },
+    ...{ memo: await memo?.(), raw: {} },
+    typedSearchAttributes: { get: () => outcome },
+  });
+  const gone = (workflowId: string) => Promise.reject(new WorkflowNotFoundError('gone', workflowId, undefined));
+  const workflow = {
+    async *list({ query }: { query: string }) {
+      const [, found = []] = Object.entries(listed).find(([part]) => query.includes(part)) ?? [];
+      for (const it of found) yield await infoOf(it);
+    },
+    getHandle(workflowId: string) {
+      const kept = all.find((it) => it.workflowId === workflowId);
+      if (kept === undefined) return { describe: () => gone(workflowId) };
+      const { result = () => gone(workflowId), events } = kept;
+      const fetchHistory = () => (events === undefined ? gone(workflowId) : Promise.resolve({ events }));
+      return { describe: () => infoOf(kept), result, fetchHistory };
+    },
+  };
+  const schedule = { list: () => [] };
+  const converter = { ...defaultDataConverter, payloadCodecs: [plainCodec] };
+  return {
+    client: {
+      ...{ workflow, schedule, options: { namespace: 'default', loadedDataConverter: converter } },
+      withDeadline: (_untilMs: number, act: () => Promise<unknown>) => act(),
+    },
+    ...{ taskQueue: 'belay', uiUrl: null, workers: () => Promise.resolve({ pollers: [], current: [] }) },
+  } as unknown as Session;
+}
+
+const [first, second, app] = [siteTarget('34'), siteTarget('35'), appTarget('a b')];
+
+const deployed = (ms: number) => ({
+  ...emptyDeployment(first),
+  ...{ outcome: 'completed', acceptedAt: NOW.toISOString(), endedAt: new Date(NOW.getTime() + ms).toISOString() },
+});
+
+describe('advice', () => {
+  test('counts the operations that can be read, and names those that cannot', async () => {
+    const operations: Kept[] = [
+      { workflowId: lockIdOf(first), result: lost },
+      { workflowId: lockIdOf(first), result: () => Promise.resolve(deployed(60_000)) },
+      { workflowId: lockIdOf(second), result: lost },
+      { workflowId: lockIdOf(app), result: lost },
+      { workflowId: operationIdOf({ serverId: '12' }), result: lost },
+    ];
+    // A handle is found by its id, so each operation gets its own session's.
+    const handles = operations.map(({ result }) => result);
+    const session = sessionWith({ WorkflowType: operations });
+    const getHandle = () => ({ result: handles.shift() });
+    Object.assign(session.client.workflow, { getHandle });
+    const found = await createAdvise(session)({});
+    assert.deepEqual(
+      found.map(({ serverId, target, n, unreadable }) => [serverId, target, n, unreadable]),
+      [
+        [null, first, 1, WHY_LOST],
+        [null, second, 0, WHY_LOST],
+        [null, app, 0, WHY_LOST],
+        ['12', null, 0, WHY_LOST],
+      ],
+    );
+    assert.deepEqual(
+      unreadableIn(found).map(({ workflowId }) => workflowId),
+      ['deploy-site:34', 'deploy-site:35', 'deploy-app:a%20b', 'backup-server:12'],
+    );
+  });
+
+  test('leaves out an operation that Temporal has deleted since it listed it', async () => {
+    const found = await createAdvise(sessionWith({ WorkflowType: [{ workflowId: lockIdOf(first) }] }))({});
+    assert.deepEqual(found, []);
+  });
+
+  test('reads an operation again once its key is there', async () => {
+    let result: () => Promise<unknown> = lost;
+    const kept = { workflowId: lockIdOf(first), result: () => result() };
+    const advise = createAdvise(sessionWith({ WorkflowType: [kept] }));
+    assert.equal((await advise({}))[0]?.n, 0);
+    result = () => Promise.resolve(deployed(60_000));
+    const [now] = await advise({});
+    assert.deepEqual([now?.n, now?.unreadable], [1, undefined]);
+  });
+});
+
+test('a freeze whose memo cannot be decoded holds back everything, and says why, wherever freezes are asked for', async () => {
+  const workflowId = 'freeze:site:34';
+  const session = sessionWith({ WorkflowType: [{ workflowId, type: 'freeze', status: 'RUNNING', memo: lost }] });
+  const frozen = [{ workflowId, freeze: null, unreadable: WHY_LOST }];
+  const freezes = createFreezes(session);
+  assert.deepEqual(await freezes.list(), frozen);
+  assert.deepEqual(await freezes.find([workflowId, 'freeze:site:35']), frozen);
+  assert.deepEqual(await findFreezes(session.client, [workflowId]), frozen);
+  const { isActive, blocks, override } = adHocEntry(frozen[0]!, NOW.getTime());
+  assert.deepEqual([isActive, blocks, override], [true, ['deploy', 'backup'], 'never']);
+});
+
+const started = (input: object) => ({ workflowExecutionStartedEventAttributes: { input } });
+const payloads = (value: unknown) => ({ payloads: [defaultPayloadConverter.toPayload(value)] });
+
+test('after a restore, doctor lists what it cannot read as something to decide', async () => {
+  const failedAs = (outcome: string): Partial<Kept> => ({
+    type: 'deployOnly',
+    status: 'FAILED',
+    outcome,
+    result: lost,
+  });
+  const session = sessionWith({
+    Failed: [
+      { workflowId: 'deploy:34:unknown', ...failedAs('unknown') },
+      { workflowId: 'deploy:34:failed', ...failedAs('failed') },
+      { workflowId: 'deploy:34:deleted', type: 'deployOnly', status: 'FAILED' },
+    ],
+    Running: [
+      { workflowId: 'deploy:35:k', type: 'deployOnly', status: 'RUNNING', events: [started(LOST_PAYLOADS)] },
+      { workflowId: 'deploy-site:35', status: 'RUNNING', events: [started(LOST_PAYLOADS)] },
+      { workflowId: 'deploy-site:36', status: 'RUNNING', events: [started(payloads({ epoch: '1' }))] },
+      { workflowId: 'deploy-site:37', status: 'RUNNING' },
+    ],
+  });
+  const reports = await findUndecided(session, '2');
+  assert.deepEqual(
+    reports.map(({ name, state, message }) => [name, state, message]),
+    [
+      [
+        ...['epoch', 'warning'],
+        'BELAY_EPOCH is 2; 0 of 3 runs and operations in flight began in it, and the epoch of 2 cannot be read',
+      ],
+      ['deploy:34:unknown', 'warning', `ended unknown: the reason cannot be read: ${WHY_LOST}`],
+      ['deploy:35:k', 'warning', `in flight, of an epoch that cannot be read: ${WHY_LOST}`],
+      [
+        ...['deploy-site:35', 'warning'],
+        `in flight, of an epoch that cannot be read: ${WHY_LOST}; it holds this lock for no run, it stands before its request`,
+      ],
+      [
+        ...['deploy-site:36', 'warning'],
+        'in flight, of epoch 1: holds this lock for no run; it stands before its request, as far as Temporal remembers',
+      ],
+    ],
+  );
+});
+
+test('receipts are made of the runs beside one whose memo cannot be decoded', async () => {
+  const runs: Kept[] = [{ workflowId: 'deploy:34:k', memo: lost }, { workflowId: 'deploy:35:k' }];
+  const ids: string[] = [];
+  for await (const { workflowId } of createReceipts(sessionWith({ WorkflowType: runs })).closedSince(NOW.toISOString()))
+    ids.push(workflowId);
+  assert.deepEqual(ids, ['deploy:34:k', 'deploy:35:k']);
+});
+
+test('a run whose memo cannot be decoded is told what it waits for, as one without a memo', async () => {
+  const session = sessionWith({ WorkflowType: [{ workflowId: 'deploy:34:k', memo: lost }] });
+  const handle = session.client.workflow.getHandle('deploy:34:k');
+  assert.equal(await acceptsSignals(handle, ['https://panel.example']), true);
+});
+
+test('a firing whose result cannot be decoded has no known outcome, and says why', async () => {
+  const firing = { workflowId: 'scheduled:shop:nightly', firstExecutionRunId: 'r' };
+  const failure = new WorkflowFailedError('failed', undefined, RetryState.NON_RETRYABLE_FAILURE);
+  for (const result of [lost, () => lost().then(() => Promise.reject(failure))]) {
+    const session = sessionWith({ WorkflowType: [{ workflowId: firing.workflowId, type: 'scheduled', result }] });
+    const { outcome, forgotten, unreadable } = await firingOf(session, NOW.toISOString(), firing);
+    assert.deepEqual([outcome, forgotten, unreadable], [null, false, WHY_LOST]);
+  }
+});
