@@ -85,6 +85,41 @@ describe('with encryption', () => {
     assert.ok(!text.includes('event-canary') && !text.includes('body-canary'));
   });
 
+  test('what was stored is named by commands that lack the key, and a freeze holds', async () => {
+    const { BELAY_CONFIG = '' } = env;
+    const without = async (...args: string[]) => {
+      const { code, stdout, stderr } = await place.belay('encrypted', { BELAY_CONFIG }, ...args, '--json');
+      assert.match(
+        stderr,
+        /cannot read all of .* key "2026-11": set BELAY_CODEC_KEYS_FILE/m,
+        `${args.join(' ')}: ${stdout}`,
+      );
+      return { code, stderr, document: JSON.parse(stdout) as unknown };
+    };
+    const begun = await read('freeze', '--site', 'shop-site', '--for', '1h', '--reason', 'canary');
+    assert.equal(begun.code, 0, begun.stderr);
+    for (const asked of [[], ['--site', 'shop-site']]) {
+      const { code, stderr, document } = await eventually('the freeze in the list', async () => {
+        const found = await place.belay('encrypted', { BELAY_CONFIG }, 'freezes', ...asked, '--json');
+        return found.code !== 0 && without('freezes', ...asked);
+      });
+      assert.match(stderr, /cannot read all of freeze:site:shop-site/);
+      const { frozen, freezes } = document as { frozen: boolean; freezes: { isActive: boolean; blocks: string[] }[] };
+      assert.deepEqual([code, frozen, freezes[0]?.isActive, freezes[0]?.blocks], [5, true, true, ['deploy', 'backup']]);
+    }
+    const thawed = await place.belay('encrypted', {}, 'thaw', '--site', 'shop-site', '--reason', 'canary', '--json');
+    assert.equal(thawed.code, 0, thawed.stderr);
+    const advice = await without('advice');
+    assert.match(advice.stderr, /cannot read all of \S+ and 1 other/);
+    const { operations } = advice.document as { operations: { kind: string; n: number }[] };
+    assert.deepEqual(operations.map(({ kind, n }) => `${kind} ${n}`).sort(), ['backup 0', 'deployment 0']);
+    const events = await without('events');
+    assert.match(events.stderr, /cannot read all of event:panel:d1/);
+    const schedules = await without('schedule', 'list');
+    assert.match(schedules.stderr, /cannot read all of belay:shop:nightly/);
+    assert.deepEqual([advice.code, events.code, schedules.code], [0, 0, 0]);
+  });
+
   test('doctor reports the key, and whether it agrees with the workers', async () => {
     const checkOf = async (more: Record<string, string>) => {
       const { stdout } = await place.belay('encrypted', more, 'doctor', '--json');
@@ -108,6 +143,13 @@ describe('with encryption', () => {
       const { checks } = document as { checks: { name: string; message: string }[] };
       return checks.some(({ name, message }) => name === 'epoch' && /is 1; 2 of 2 runs and operations/.test(message));
     });
+    const { stdout } = await place.belay('encrypted', {}, 'doctor', '--after-restore', '--json');
+    const { checks } = JSON.parse(stdout) as { checks: { name: string; message: string }[] };
+    assert.match(checks[0]?.message ?? '', /0 of 2 runs .* and the epoch of 2 cannot be read$/);
+    assert.equal(
+      checks.filter(({ message }) => /of an epoch that cannot be read: .* key "2026-11"/.test(message)).length,
+      2,
+    );
     await eventually('its request', () => began(place.sandbox, 'deployment', 'open-site').length > 0);
     place.sandbox.finish({ site: 'open-site' }, 'completed');
   });
