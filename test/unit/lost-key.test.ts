@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter, RetryState } from '@temporalio/common';
 import { acceptsSignals } from '../../src/client/lookups/signals.ts';
+import { listRuns } from '../../src/client/runs/list-runs.ts';
 import type { Session } from '../../src/client/session.ts';
 import { lockIdOf, operationIdOf } from '../../src/contract/ids.ts';
 import { emptyDeployment } from '../../src/contract/results.ts';
@@ -15,6 +16,7 @@ import { findUndecided } from '../../src/features/doctor/after-restore.ts';
 import { adHocEntry } from '../../src/features/freezes/actions.ts';
 import { createFreezes, findFreezes } from '../../src/features/freezes/client.ts';
 import { createReceipts } from '../../src/features/receipts/client.ts';
+import { createRollouts } from '../../src/features/rollouts/client.ts';
 import { firingOf } from '../../src/features/schedules/client-state.ts';
 import { lost, LOST_PAYLOADS, WHY_LOST } from '../support/lost-key.ts';
 
@@ -173,6 +175,16 @@ test('after a restore, doctor lists what it cannot read as something to decide',
       ],
     ],
   );
+});
+
+test('lists show a run or rollout that Temporal has deleted since it listed it as far as the list knows it', async () => {
+  const listed: Partial<Kept> = { status: 'FAILED', outcome: 'failed' };
+  const runs = [{ workflowId: 'deploy:34:k', type: 'deployOnly', ...listed }];
+  const [run] = await listRuns(sessionWith({ WorkflowType: runs }), {});
+  assert.deepEqual([run?.workflowId, run?.outcome, run?.unreadable], ['deploy:34:k', 'failed', undefined]);
+  const session = sessionWith({ WorkflowType: [{ workflowId: 'rollout:steady:k', type: 'rollOut', ...listed }] });
+  const [rollout] = await createRollouts(session).list();
+  assert.deepEqual([rollout?.outcome, rollout?.unreadable], ['failed', undefined]);
 });
 
 test('receipts are made of the runs beside one whose memo cannot be decoded', async () => {

@@ -12,6 +12,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { emptyBackup, emptyDeployment } from '../../contract/results.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
+import { unlessMissing } from '../read-workflow.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { OUTCOMES, RUN_TYPES, type Outcome } from '../../contract/names.ts';
@@ -56,12 +57,15 @@ async function resultOf(session: Session, info: Listed): Promise<RunResult> {
   const known = listedResult(info);
   if (info.status.name === 'RUNNING') return withLink(session, known);
   const handle = session.client.workflow.getHandle(info.workflowId, info.runId);
-  const { answer, unreadable } = await leniently<RunResult | undefined>(() => closedResult(handle, known));
-  if (answer !== undefined && unreadable === null) return withLink(session, answer);
+  // The list lags, so Temporal may have deleted it since.
+  const { answer, unreadable } = await leniently<RunResult | undefined | null>(() =>
+    unlessMissing(closedResult(handle, known)),
+  );
+  if (answer != null && unreadable === null) return withLink(session, answer);
   const error = answer?.error ?? null;
   return withLink(session, {
     ...known,
-    outcome: recordedOutcome(info) ?? answer?.outcome ?? null,
+    outcome: recordedOutcome(info) ?? answer?.outcome ?? (answer === null ? 'unknown' : null),
     // Temporal keeps the type of a failure as plain text.
     error: error === null ? null : { ...error, message: `the reason cannot be read: ${unreadable}` },
     ...(unreadable === null ? {} : { unreadable }),

@@ -1,5 +1,9 @@
 /** Starts rollouts, once per key, retries unfinished ones and lists them. */
-import { WorkflowExecutionAlreadyStartedError, type WorkflowExecutionDescription } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import pMap from 'p-map';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput, RolloutMemo, RolloutResult } from './shapes.ts';
@@ -189,9 +193,11 @@ async function listRollouts(session: Session, filter: RolloutFilter): Promise<Ro
       const result = await rolloutStatus(session, handle).then(
         (status) => status.result,
         (error: unknown) => {
-          if (!(error instanceof PayloadError)) throw error;
-          const isOpen = info.status.name === 'RUNNING';
-          const known = listedRollout({ ...info, unreadable: error.message });
+          // The list lags, so Temporal may have deleted it since.
+          const isUnreadable = error instanceof PayloadError;
+          if (!isUnreadable && !(error instanceof WorkflowNotFoundError)) throw error;
+          const isOpen = isUnreadable && info.status.name === 'RUNNING';
+          const known = listedRollout(isUnreadable ? { ...info, unreadable: error.message } : info);
           return withLink(session, { ...known, outcome: recordedOutcome(info) ?? (isOpen ? null : 'unknown') });
         },
       );
