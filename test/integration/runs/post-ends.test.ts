@@ -6,7 +6,7 @@ import type { Fault } from '../../../src/sandbox/faults.ts';
 import { TIMING } from '../../../src/contract/timing.ts';
 import { page, status } from '../../support/fault-answers.ts';
 import { began, posts } from '../../support/journal.ts';
-import { resultOf } from '../../support/outcome.ts';
+import { resultOf, SAID } from '../../support/outcome.ts';
 import {
   ACCEPTED,
   assertEnd,
@@ -19,8 +19,10 @@ import {
   type Post,
 } from '../../support/post-ends.ts';
 import { replayLater } from '../../support/replay-later.ts';
+import { workerLog } from '../../support/runtime.ts';
 import { heldBackStack } from '../../support/shared-stack.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../support/sites.ts';
+import { allHistories, assertNowhere } from '../../support/token.ts';
 import { fresh, TOKEN, type TestStack } from '../../support/world.ts';
 
 const PACE = { intervalMs: 1_000, tries: 60 };
@@ -83,6 +85,11 @@ describe('how a POST ends', { concurrency: 8 }, () => {
 
 test('no redirect in these tests is followed', () => {
   assert.ok(!world.sandbox.journal.some(({ request }) => request.includes('elsewhere')));
+});
+
+test('the token is in no history, log or error of these tests, although an answer repeated it', async () => {
+  const texts = { ...(await allHistories(world.client)), 'worker log': workerLog(), 'results and errors': SAID.join() };
+  assertNowhere(TOKEN, texts, '[token]');
 });
 
 // With those of the failed reads, which are on the same stack.
