@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, stat } from 'node:fs/promises';
+import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -31,6 +31,19 @@ for (const [token, state] of [
     }
   });
 }
+
+test('doctor names the line of a variable that belay.yaml needs and that is not set', async () => {
+  const path = join(await mkdtemp(join(tmpdir(), 'belay-test-')), 'belay.yaml');
+  await writeFile(path, 'notify:\n  heartbeats:\n    nightly: { env: NIGHTLY_URL }\n');
+  const own = process.env;
+  process.env = { BELAY_API_URL: 'https://panel.example', BELAY_API_TOKEN: '12345678', BELAY_CONFIG: path };
+  try {
+    const message = `${path}:3: notify.heartbeats.nightly: the variable NIGHTLY_URL is not set: set it for this program`;
+    await assert.rejects(serviceChecks()[0]!.run(), { message });
+  } finally {
+    process.env = own;
+  }
+});
 
 const problemOf = (name: string) => validateRunInput('deployOnly', { siteIds: ['a1'], meta: { [name]: 'x' } });
 

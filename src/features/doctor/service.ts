@@ -5,7 +5,7 @@
 import { configuredService } from '../../config/configured-service.ts';
 import { serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
 import { findServiceConfig } from '../../config/find-temporal.ts';
-import { readConfiguration } from '../../config/load.ts';
+import { atItsLine, readConfiguration } from '../../config/load.ts';
 import { createNotifier } from '../notifications/worker.ts';
 import { createHostingApiClient } from '../../hosting-api/index.ts';
 import { HTTP_TIMEOUTS, probeService } from '../../worker/probe-service.ts';
@@ -20,8 +20,10 @@ export function serviceChecks(): Check[] {
       run: async () => {
         config = await findServiceConfig();
         const isOfDev = config !== null && (await serviceConfig()) === null;
-        const { notify } = await readConfiguration();
-        await createNotifier(notify, (result) => result);
+        const configuration = await readConfiguration();
+        await createNotifier(configuration.notify, (result) => result).catch(async (error: unknown) => {
+          throw await atItsLine(error, configuration);
+        });
         if (isOfDev)
           return {
             state: 'ok',
