@@ -1,7 +1,7 @@
 /** What `belay init` and `belay config check` do: they begin belay.yaml, and check it on this machine alone. */
 import { writeFile } from 'node:fs/promises';
 import { configFile, isGithubActions } from '../config/environment/environment.ts';
-import { CONFIG_REMEDY, readConfiguration } from '../config/load.ts';
+import { readConfiguration, remedyOfMissing } from '../config/load.ts';
 import { SCHEMA_VERSION } from '../contract/names.ts';
 import { BelayError, EXIT } from '../contract/errors.ts';
 import { withOwnCommand } from '../process/own-command.ts';
@@ -66,7 +66,8 @@ export async function init(file: string | undefined, options: { force?: boolean;
 
 export async function check(file: string | undefined, options: { json?: boolean }): Promise<void> {
   const path = file ?? configFile().path;
-  const mistake = await mistakeIn(path, remedyFor(file));
+  const remedy = file === undefined ? remedyOfMissing() : 'name a file that exists and can be read';
+  const mistake = await mistakeIn(path, remedy);
   const error = mistake === null ? null : { type: 'Usage', message: mistake.message };
   if (mistake !== null) {
     process.exitCode = EXIT.usage;
@@ -76,11 +77,6 @@ export async function check(file: string | undefined, options: { json?: boolean 
   if (options.json === true)
     printJson({ schemaVersion: SCHEMA_VERSION, file: path, line: mistake?.line ?? null, error });
   else if (mistake === null) print(`${path} is valid`);
-}
-
-function remedyFor(file: string | undefined): string {
-  if (file !== undefined) return 'name a file that exists and can be read';
-  return configFile().isNamed ? CONFIG_REMEDY : '`belay init` begins one, or set BELAY_CONFIG to the path of yours';
 }
 
 /** The first mistake, and its line if the file could be read. */

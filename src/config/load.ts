@@ -36,3 +36,12 @@ export async function readConfiguration(
   });
   return text === '' ? {} : (await parser()).parseConfiguration(text, path);
 }
+
+/** For a command that has nothing to do without a file. @throws ConfigError if there is none, too */
+export function requireConfiguration(): Promise<Configuration> {
+  const file = configFile();
+  return readConfiguration({ ...file, isNamed: true }, remedyOfMissing(file));
+}
+
+export const remedyOfMissing = ({ isNamed } = configFile()): string =>
+  isNamed ? CONFIG_REMEDY : '`belay init` begins one, or set BELAY_CONFIG to the path of yours';

@@ -1,4 +1,5 @@
 /** `belay freeze` and `thaw` begin and end a freeze at Temporal. */
+import { existsSync } from 'node:fs';
 import colors from 'picocolors';
 import type { AdHocFreeze, FreezeScope, RunningFreeze, FrozenBy, LetOff } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
@@ -115,8 +116,11 @@ export async function printFreezes({ targets = [], at, json: asJson }: FreezesOp
   process.exitCode = frozen ? EXIT.busy : EXIT.completed;
   if (asJson === true) return printDocument({ at: new Date(atMs).toISOString(), frozen, freezes: entries });
   print(entries.length === 0 ? 'no freezes and no windows' : entries.map((it) => entryLine(it, atMs)));
+  const { path } = configFile();
   printNote(
-    `freezes and windows of ${configFile().path} are those of this machine: the workers judge by their own file`,
+    existsSync(path)
+      ? `freezes and windows of ${path} are those of this machine: the workers judge by their own file`
+      : `there is no ${path} here, so the freezes and windows that the workers plan are not listed`,
   );
 }
 

@@ -1,8 +1,9 @@
 /** `belay gates try` measures a gate once from this machine, and starts nothing. */
 import { printAnswer } from '../../process/json-document.ts';
-import { readConfiguration, type Configuration } from '../../config/load.ts';
+import { requireConfiguration, type Configuration } from '../../config/load.ts';
 import { planRollout } from '../rollouts/config-plan.ts';
 import type { Measurement } from './shapes.ts';
+import { configFile } from '../../config/environment/environment.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import type { RolloutWave } from '../rollouts/shapes.ts';
 import { isApp, targetsOf } from '../../contract/target.ts';
@@ -49,10 +50,13 @@ interface Place {
 
 /** @throws BelayError `Usage` if there is no such gate or wave, ConfigError if its address or token is missing */
 async function tryGate(gate: string, asked: { rollout?: string; wave?: string }): Promise<TriedGate> {
-  const configuration = await readConfiguration();
+  const configuration = await requireConfiguration();
   const policy = policyOf(configuration);
   const found = policy.gate(gate);
-  if (found === null) throw new BelayError('Usage', `belay.yaml has no gate ${gate}: add it to gates:`);
+  if (found === null) {
+    const known = Object.keys(configuration.gates ?? {}).join(', ') || 'none: add it under gates';
+    throw new BelayError('Usage', `${configFile().path} has no gate ${gate}; it has ${known}`);
+  }
   const { rollout, wave } = placeOf(configuration, gate, asked);
   const serverIds = wave.targets.map(({ serverId }) => serverId);
   const siteIds = wave.targets.flatMap(targetsOf).flatMap((it) => (isApp(it) ? [] : [it.id]));

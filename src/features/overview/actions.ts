@@ -1,6 +1,6 @@
 /** `belay top` shows what is in flight, or the status of sites and apps at the service. */
 import { taskQueue } from '../../config/environment/environment.ts';
-import { readConfiguration } from '../../config/load.ts';
+import { requireConfiguration } from '../../config/load.ts';
 import { buildInventory } from '../../config/inventory.ts';
 import { findTemporal } from '../../config/find-temporal.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
@@ -45,7 +45,7 @@ export async function top(options: TopOptions): Promise<void> {
 
 /** Keeps the order of the file. */
 async function targetsOfFleet(name: string): Promise<Target[]> {
-  const { fleets = {} } = await readConfiguration();
+  const { fleets = {} } = await requireConfiguration();
   const { servers } = buildInventory(fleets);
   const targets = [...servers.values()].filter(({ fleet }) => fleet === name).flatMap((it) => it.targets);
   if (targets.length > 0) return targets;

@@ -1,6 +1,6 @@
 /** `belay rollout` starts rollouts of a fleet in belay.yaml, shows them and controls them. */
 import { ciFacts } from '../../config/environment/ci-facts.ts';
-import { readConfiguration } from '../../config/load.ts';
+import { requireConfiguration } from '../../config/load.ts';
 import { printAnswer } from '../../process/json-document.ts';
 import type { DecisionInput } from './shapes.ts';
 import { planRollout } from './config-plan.ts';
@@ -33,7 +33,7 @@ export type RolloutFlags = WaitingOptions &
 export async function startRollout(name: string, options: RolloutFlags): Promise<void> {
   const { key, approval, heartbeat, commit, orNewer } = options;
   const meta = withFacts(options.meta, ciFacts());
-  const plan = planRollout(await readConfiguration(), name, definedFields({ commit, orNewer }));
+  const plan = planRollout(await requireConfiguration(), name, definedFields({ commit, orNewer }));
   const input = { ...plan, ...definedFields({ key, approval, heartbeat, meta }), ...exceptionsOf(options) };
   printNote(metaNotes(options.meta));
   if (options.dryRun === true) return dryRunOf(input, options);

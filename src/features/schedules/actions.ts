@@ -1,7 +1,6 @@
 /** `belay schedule` applies and controls the schedules that start runs and rollouts. */
 import colors from 'picocolors';
-import { configFile } from '../../config/environment/environment.ts';
-import { readConfiguration } from '../../config/load.ts';
+import { requireConfiguration } from '../../config/load.ts';
 import { printAnswer } from '../../process/json-document.ts';
 import { planSchedules, type PlannedSchedule } from './config.ts';
 import { localText } from '../../request/calendar/local-time.ts';
@@ -29,7 +28,7 @@ export interface ApplyOptions {
 
 export async function applySchedules({ dryRun, prune, service: named, json: asJson }: ApplyOptions): Promise<void> {
   await reportEndpoints(named);
-  const configuration = await readConfiguration({ path: configFile().path, isNamed: true });
+  const configuration = await requireConfiguration();
   const planned = planSchedules(configuration, new Date().getUTCFullYear());
   const definitions = planned.map(({ definition }) => definition);
   const fleets = prune === true ? Object.keys(configuration.fleets ?? {}) : [];

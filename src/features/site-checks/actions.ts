@@ -3,7 +3,7 @@ import { printAnswer } from '../../process/json-document.ts';
 import { ConfigError } from '../../config/environment/variables.ts';
 import { requireService } from '../../config/environment/environment.ts';
 import { findServiceConfig } from '../../config/find-temporal.ts';
-import { readConfiguration, type Configuration } from '../../config/load.ts';
+import { requireConfiguration, type Configuration } from '../../config/load.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import type { SiteRead } from './shapes.ts';
 import { siteTarget } from '../../contract/target.ts';
@@ -55,7 +55,7 @@ export interface Tried {
 
 /** @throws BelayError `Usage` if the site has no check */
 async function tryCheck(siteId: string, commit: string | null): Promise<Tried> {
-  const configuration = await readConfiguration();
+  const configuration = await requireConfiguration();
   const found = policyOf(configuration).checkOf(siteId);
   if (found === null)
     throw new BelayError('Usage', `site ${siteId} has no check: add it to sites: in belay.yaml, with check:`);

@@ -71,6 +71,21 @@ describe('belay init and belay config check', () => {
     );
   });
 
+  for (const args of [
+    ['rollout', 'start', 'steady'],
+    ['schedule', 'apply', '--dry-run'],
+    ['gates', 'try', 'errors'],
+    ['check', '--site', '34'],
+    ['top', '--fleet', 'shop'],
+  ]) {
+    test(`${args.slice(0, 2).join(' ')} says that there is no belay.yaml instead of what it lacks`, async () => {
+      const { code, stderr } = await runInProcess(args, { BELAY_CONFIG: '', TEMPORAL_ADDRESS: '127.0.0.1:1' });
+      const problem = 'belay.yaml cannot be read (ENOENT)';
+      const remedy = '`npx belay-deploy init` begins one, or set BELAY_CONFIG to the path of yours';
+      assert.deepEqual([code, stderr], [2, `belay: ${problem}: ${remedy}\n`]);
+    });
+  }
+
   test('a mistake in a file cannot write a command of GitHub of its own', async () => {
     const path = await fileWith(`"x\\n::stop-commands::y, 100%": 1\n`);
     const { code, stderr } = await runInProcess(['config', 'check', path], { GITHUB_ACTIONS: 'true' });

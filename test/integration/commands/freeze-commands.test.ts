@@ -293,6 +293,15 @@ freezes:
     });
   }
 
+  test('without a belay.yaml, it says that planned freezes are not in the list', async () => {
+    const { code, stderr } = await runInProcess(['freezes', '--site', '34'], { ...on.env, BELAY_CONFIG: '' });
+    assert.equal(code, 0);
+    assert.match(
+      stderr,
+      /^there is no belay\.yaml here, so the freezes and windows that the workers plan are not listed$/m,
+    );
+  });
+
   for (const [what, night, day, code] of [
     ['if the windows of one fleet are closed', '{ fleets: [shop] }', '{ fleets: [blog] }', 5],
     ['if a window is closed, and another one is open for everything in it', '{}', '{ fleets: [blog] }', 0],

@@ -74,6 +74,11 @@ describe('belay gates try', () => {
     assert.match(asked.at(-1) ?? '', /^good\{host=~"shop\\\\.example\\\\.com"\}$/);
   });
 
+  test('names the gates of the file for one that there is not', async () => {
+    const { stderr } = await tryGate('errors');
+    assert.match(stderr, /belay\.yaml has no gate errors; it has good, bad, none, dead, smoke, slow, silent$/m);
+  });
+
   test('is an error for a gate or a wave that there is not', async () => {
     for (const args of [['nosuch'], ['good', '--wave', 'nosuch'], ['good', '--rollout', 'nosuch']]) {
       const { code, stderr } = await tryGate(...args);

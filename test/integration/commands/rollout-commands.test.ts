@@ -203,7 +203,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
     assert.match(name.json().error?.message ?? '', /\/belay\.yaml has no rollout stedy; it has steady$/);
     const id = await belay('rollout', 'status', 'rollout:steady:gone', '--json');
     assert.deepEqual([id.code, id.json().error?.type], [2, 'NotFound']);
-    const none = await runInProcess(['rollout', 'start', 'steady', '--json'], { ...on.env });
+    const none = await runInProcess(['rollout', 'start', 'steady', '--json'], { ...on.env, BELAY_CONFIG: '/dev/null' });
     assert.match(none.json().error?.message ?? '', /no rollout steady; it has none: add it under rollouts/);
   });
 
