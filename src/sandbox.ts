@@ -1,4 +1,5 @@
 /** Program `belay sandbox`: runs only the emulator of the hosting service, for experiments. */
+import { unusable } from './config/environment/http-server.ts';
 import { print } from './process/print.ts';
 import { runUntilSignal } from './process/signals.ts';
 import { startSandbox } from './sandbox/server.ts';
@@ -7,7 +8,9 @@ import { startSandbox } from './sandbox/server.ts';
 const TOKEN = 'sandbox';
 
 export async function runSandbox(options: { host: string; port: number }): Promise<void> {
-  const sandbox = await startSandbox({ token: TOKEN, ...options });
+  const sandbox = await startSandbox({ token: TOKEN, ...options }).catch((error: NodeJS.ErrnoException) => {
+    throw unusable(error, { ...options, remedy: 'choose another port, or 0 for any free port' });
+  });
   print(`ready: BELAY_API_URL=${sandbox.url} BELAY_API_TOKEN=${TOKEN}`);
   await runUntilSignal(new Promise<never>(() => undefined));
   await sandbox.close();

@@ -21,11 +21,16 @@ export async function listen(
   const port = typeof wanted === 'number' ? wanted : wanted.likely;
   return app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRINUSE' && typeof wanted !== 'number') return app.listen({ host, port: 0 });
-    if (error.code === 'EADDRINUSE') throw new ConfigError(`port ${port} is in use: ${remedy}`);
-    if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
-      throw new ConfigError(`--host ${host}: this machine has no such address`);
-    throw error;
+    throw unusable(error, { host, port, remedy });
   });
+}
+
+/** @returns a ConfigError if the address cannot be used, else the error itself */
+export function unusable(error: NodeJS.ErrnoException, { host, port, remedy }: Place & { port: number }): Error {
+  if (error.code === 'EADDRINUSE') return new ConfigError(`port ${port} is in use: ${remedy}`);
+  if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
+    return new ConfigError(`--host ${host}: this machine has no such address`);
+  return error;
 }
 
 /** @param option that names the file @returns what reads the secret again @throws ConfigError if it cannot be used */

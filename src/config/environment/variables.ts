@@ -124,7 +124,7 @@ export const VARIABLE_SECTIONS = [
       },
       {
         name: 'XDG_CACHE_HOME',
-        meaning: 'Folder for caches: Belay keeps the Temporal server that it built in `belay` below it.',
+        meaning: 'Folder for caches: Belay keeps the Temporal server that it downloaded or built in `belay` below it.',
         default: '~/.cache',
       },
     ],

@@ -128,6 +128,13 @@ describe('bad input', { concurrency: 4 }, () => {
     assert.match(stderr, /^belay: BELAY_API_URL is not set: give the base URL[^\n]*\n$/);
   });
 
+  test('a sandbox whose port is taken exits 2 with a remedy', async () => {
+    const { port } = new URL(on.sandbox.url);
+    const { code, stderr } = await runInProcess(['sandbox', '--port', port]);
+    const message = `port ${port} is in use: choose another port, or 0 for any free port`;
+    assert.deepEqual([code, stderr], [2, `belay: ${message}\n`]);
+  });
+
   test('belay without a command exits 2 and prints the help on stderr', async () => {
     const { code, stdout, stderr } = await on.belay();
     assert.deepEqual([code, stdout], [2, '']);
