@@ -1,34 +1,27 @@
 /** How an operation at the sandbox proceeds: its duration, its status words and its end. Pure. */
 import { z } from 'zod';
 
-export const scriptSchema = z.strictObject({
-  durationMs: z.number().int().min(0).optional(),
+const script = z.strictObject({
+  durationMs: z.number().int().min(0),
   /** Status words while the operation is in progress. Each is shown for an equal part of the time. */
-  words: z.array(z.string().min(1)).min(1).optional(),
+  words: z.array(z.string().min(1)).min(1),
   /** The final status word. With `never`, the operation stays in progress. */
-  ends: z.string().min(1).optional(),
+  ends: z.string().min(1),
   /** How long the latest-deployment endpoint does not show the deployment yet. */
-  lagMs: z.number().int().min(0).optional(),
+  lagMs: z.number().int().min(0),
   /** The commit that the site shows once the deployment is completed. Default: a commit of its own. */
   commit: z.string().min(1).optional(),
   /** How long the site still shows the previous commit. */
-  pageLagMs: z.number().int().min(0).optional(),
+  pageLagMs: z.number().int().min(0),
   /** How long before the end the site already shows the commit, even if the deployment then fails. */
-  pageLeadMs: z.number().int().min(0).optional(),
+  pageLeadMs: z.number().int().min(0),
 });
 
-export type ScriptPart = z.infer<typeof scriptSchema>;
+export type Script = z.infer<typeof script>;
 
-export interface Script {
-  durationMs: number;
-  words: string[];
-  ends: string;
-  lagMs: number;
-  /** Null for a commit that is made from the id of the deployment. */
-  commit: string | null;
-  pageLagMs: number;
-  pageLeadMs: number;
-}
+export const scriptSchema = script.partial();
+
+export type ScriptPart = z.infer<typeof scriptSchema>;
 
 export type Kind = 'deployment' | 'backup';
 
@@ -40,7 +33,7 @@ export interface Resource {
 
 export const kindOn = ({ type }: Resource): Kind => (type === 'server' ? 'backup' : 'deployment');
 
-const AT_ONCE = { lagMs: 0, commit: null, pageLagMs: 0, pageLeadMs: 0 };
+const AT_ONCE = { lagMs: 0, pageLagMs: 0, pageLeadMs: 0 };
 
 const DEFAULT_SCRIPTS: Record<Kind, Script> = {
   backup: { durationMs: 4_000, words: ['pending', 'running'], ends: 'completed', ...AT_ONCE },
@@ -48,20 +41,8 @@ const DEFAULT_SCRIPTS: Record<Kind, Script> = {
 };
 
 /** @param parts changes to the default; later ones win */
-export function completeScript(kind: Kind, ...parts: (ScriptPart | undefined)[]): Script {
-  return parts.reduce<Script>(
-    (script, part) => ({
-      durationMs: part?.durationMs ?? script.durationMs,
-      words: part?.words ?? script.words,
-      ends: part?.ends ?? script.ends,
-      lagMs: part?.lagMs ?? script.lagMs,
-      commit: part?.commit ?? script.commit,
-      pageLagMs: part?.pageLagMs ?? script.pageLagMs,
-      pageLeadMs: part?.pageLeadMs ?? script.pageLeadMs,
-    }),
-    DEFAULT_SCRIPTS[kind],
-  );
-}
+export const completeScript = (kind: Kind, ...parts: (ScriptPart | undefined)[]): Script =>
+  Object.assign({}, DEFAULT_SCRIPTS[kind], ...parts) as Script;
 
 export function statusAt(script: Script, elapsedMs: number): string {
   if (script.ends !== 'never' && elapsedMs >= script.durationMs) return script.ends;
