@@ -1,4 +1,6 @@
 /** Ends all timers and requests when the sandbox closes. They never keep a process alive. */
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -12,44 +14,30 @@ export interface Lifetime {
 }
 
 export function createLifetime(): Lifetime {
-  const stops = new Set<() => void>();
-  let over = false;
+  const over = new AbortController();
+  const { signal } = over;
+  // Every operation in progress listens to it.
+  setMaxListeners(0, signal);
   const never = new Promise<never>(() => undefined);
-
-  const pause = (durationMs: number) =>
-    new Promise<void>((resolve) => {
-      const timer = setTimeout(() => {
-        stops.delete(stop);
-        resolve();
-      }, durationMs).unref();
-      const stop = () => clearTimeout(timer);
-      stops.add(stop);
-    });
 
   return {
     async until(dueMs) {
-      for (let leftMs = dueMs - Date.now(); leftMs > 0 && !over; leftMs = dueMs - Date.now()) {
-        await pause(Math.min(leftMs, LONGEST_TIMER_MS));
+      for (let leftMs = dueMs - Date.now(); leftMs > 0 && !signal.aborted; leftMs = dueMs - Date.now()) {
+        await sleep(Math.min(leftMs, LONGEST_TIMER_MS), undefined, { signal, ref: false }).catch(() => never);
       }
-      if (over) await never;
+      if (signal.aborted) await never;
     },
     async within(limitMs, act) {
-      if (over) return never;
+      if (signal.aborted) return never;
       const request = new AbortController();
       const timer = setTimeout(() => request.abort(new Error(`no answer in ${limitMs} ms`)), limitMs).unref();
-      const stop = () => request.abort();
-      stops.add(stop);
       try {
-        return await act(request.signal);
+        return await act(AbortSignal.any([request.signal, signal]));
       } finally {
         clearTimeout(timer);
-        stops.delete(stop);
-        if (over) await never;
+        if (signal.aborted) await never;
       }
     },
-    end() {
-      over = true;
-      for (const stop of stops) stop();
-    },
+    end: () => over.abort(),
   };
 }
