@@ -1,7 +1,6 @@
 /** The SDK workers that make up a worker of Belay, one for each queue. */
 import { hostname } from 'node:os';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { definedFields } from '../contract/plain-object.ts';
 import type { Admission } from './admission.ts';
 import type { PollingRest } from './slots.ts';
 import { SETTINGS, slots, EVENT_SLOTS, type SharedParts, slotsOfPool, slotsOfAdmission } from './settings.ts';
@@ -17,37 +16,38 @@ interface Own {
 }
 
 export async function createWorkers(
-  parts: SharedParts,
+  { taskQueue, activities, ...parts }: SharedParts,
   ofWorkflows: Pick<WorkerOptions, 'workflowBundle' | 'sinks'>,
-  { admission, rest, eventSlots }: Own,
+  { admission, rest, eventSlots = EVENT_SLOTS }: Own,
 ): Promise<Worker[]> {
-  const shared = { ...parts, ...ofWorkflows };
+  const { admitRun, pollWhileInProgress } = activities;
+  const create = (own: WorkerOptions) => Worker.create({ ...SETTINGS, ...parts, ...own });
   return [
-    await Worker.create({ ...SETTINGS, tuner: slots(rest), ...shared }),
-    await createEventWorker({ ...shared, ...definedFields({ slots: eventSlots }) }),
-    await createAdmissionWorker({ ...parts, admission, rest }),
-    await createPoolWorker({ ...parts, rest }),
+    await create({ ...ofWorkflows, taskQueue, activities, tuner: slots(rest) }),
+    // Events have a task queue of their own, so that no flood of them can delay a POST.
+    await create({
+      ...ofWorkflows,
+      taskQueue: eventTaskQueue(taskQueue),
+      activities: eventActivities(activities),
+      maxCachedWorkflows: eventSlots.cachedWorkflows,
+      maxConcurrentWorkflowTaskExecutions: eventSlots.workflowTasks,
+      maxConcurrentWorkflowTaskPolls: Math.min(eventSlots.workflowTasks, MAX_POLLS),
+      maxConcurrentActivityTaskExecutions: eventSlots.activities,
+      maxConcurrentActivityTaskPolls: Math.min(eventSlots.activities, MAX_POLLS),
+    }),
+    await create({
+      taskQueue: admissionTaskQueue(taskQueue),
+      activities: { admitRun },
+      tuner: slotsOfAdmission(admission, rest),
+      maxConcurrentActivityTaskPolls: 1,
+    }),
+    // Each pooled wait holds its slot for minutes.
+    await create({
+      taskQueue: waitTaskQueue(taskQueue),
+      activities: { pollWhileInProgress },
+      tuner: slotsOfPool(rest),
+    }),
   ];
-}
-
-/* The part of a worker that handles events. It has its own task queue, so that no flood of events can delay a POST. */
-
-interface EventWorkerOptions extends SharedParts, Pick<WorkerOptions, 'workflowBundle' | 'sinks'> {
-  slots?: typeof EVENT_SLOTS;
-}
-
-function createEventWorker({ taskQueue, activities, slots = EVENT_SLOTS, ...shared }: EventWorkerOptions) {
-  return Worker.create({
-    ...SETTINGS,
-    ...shared,
-    taskQueue: eventTaskQueue(taskQueue),
-    activities: eventActivities(activities),
-    maxCachedWorkflows: slots.cachedWorkflows,
-    maxConcurrentWorkflowTaskExecutions: slots.workflowTasks,
-    maxConcurrentWorkflowTaskPolls: Math.min(slots.workflowTasks, MAX_POLLS),
-    maxConcurrentActivityTaskExecutions: slots.activities,
-    maxConcurrentActivityTaskPolls: Math.min(slots.activities, MAX_POLLS),
-  });
 }
 
 const MAX_POLLS = 5;
@@ -60,50 +60,6 @@ const EVENT_ACTIVITIES = new Set<string>([
 
 const eventActivities = (all: Activities) =>
   Object.fromEntries(Object.entries(all).filter(([name]) => EVENT_ACTIVITIES.has(name)));
-
-/*
- * The part of a worker that makes pooled waits. Each wait holds its slot for minutes, so pooled waits have their own
- * queue.
- */
-
-interface PoolWorkerOptions extends SharedParts {
-  rest: PollingRest;
-}
-
-function createPoolWorker(options: PoolWorkerOptions): Promise<Worker> {
-  const {
-    taskQueue,
-    activities: { pollWhileInProgress },
-    rest,
-    ...shared
-  } = options;
-  return Worker.create({
-    ...SETTINGS,
-    ...shared,
-    taskQueue: waitTaskQueue(taskQueue),
-    activities: { pollWhileInProgress },
-    tuner: slotsOfPool(rest),
-  });
-}
-
-/* The part of a worker that admits waiting runs. They have their own queue. */
-
-interface AdmissionWorkerOptions extends SharedParts {
-  admission: Admission;
-  rest: PollingRest;
-}
-
-function createAdmissionWorker(options: AdmissionWorkerOptions): Promise<Worker> {
-  const { taskQueue, activities, admission, rest, ...shared } = options;
-  return Worker.create({
-    ...SETTINGS,
-    ...shared,
-    taskQueue: admissionTaskQueue(taskQueue),
-    activities: { admitRun: activities.admitRun },
-    tuner: slotsOfAdmission(admission, rest),
-    maxConcurrentActivityTaskPolls: 1,
-  });
-}
 
 let lastMs = 0;
 

@@ -49,28 +49,24 @@ const SLOTS = {
   pooledWait: 20_000,
 } as const;
 
-const fixed = (numSlots: number) => ({ type: 'fixed-size', numSlots }) as const;
+const ONE = { type: 'fixed-size', numSlots: 1 } as const;
 
-export function slots(rest: PollingRest): TunerHolder {
-  return {
-    workflowTaskSlotSupplier: workflowSlots(SLOTS.workflowTask, SLOTS.uncachedWorkflowTask),
-    localActivityTaskSlotSupplier: fixed(1),
-    activityTaskSlotSupplier: activitySlots(SLOTS.activity, rest),
-    nexusTaskSlotSupplier: fixed(1),
-  };
-}
+const activitiesOnly = (activityTaskSlotSupplier: TunerHolder['activityTaskSlotSupplier']): TunerHolder => ({
+  workflowTaskSlotSupplier: ONE,
+  localActivityTaskSlotSupplier: ONE,
+  activityTaskSlotSupplier,
+  nexusTaskSlotSupplier: ONE,
+});
+
+export const slots = (rest: PollingRest): TunerHolder => ({
+  ...activitiesOnly(activitySlots(SLOTS.activity, rest)),
+  workflowTaskSlotSupplier: workflowSlots(SLOTS.workflowTask, SLOTS.uncachedWorkflowTask),
+});
 
 export const slotsOfAdmission = (admission: Admission, rest: PollingRest): TunerHolder =>
   activitiesOnly(admissionSlots(admission, rest));
 
 export const slotsOfPool = (rest: PollingRest): TunerHolder => activitiesOnly(activitySlots(SLOTS.pooledWait, rest));
-
-const activitiesOnly = (activityTaskSlotSupplier: TunerHolder['activityTaskSlotSupplier']): TunerHolder => ({
-  workflowTaskSlotSupplier: fixed(1),
-  localActivityTaskSlotSupplier: fixed(1),
-  activityTaskSlotSupplier,
-  nexusTaskSlotSupplier: fixed(1),
-});
 
 /** These are few, so that the runs of the same process keep their share of the processor and of Temporal. */
 export const EVENT_SLOTS = { workflowTasks: 20, activities: 50, cachedWorkflows: 200 };
