@@ -47,17 +47,11 @@ export async function refuseOtherService(connection: ConnectionLike, queue: Poll
  * Lets `belay doctor` compare the policies of all workers of a queue. A connection that may not poll reports nothing.
  */
 
-interface Announced {
-  namespace: string;
-  taskQueue: string;
-  identity: string;
-}
-
 /** Reports the policy again and again until aborted, because Temporal forgets a poll after five minutes. */
 export async function announcePolicy(
   connection: ConnectionLike,
   policy: CurrentPolicy,
-  { namespace, taskQueue, identity }: Announced,
+  { namespace, taskQueue, identity }: PolledQueue,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
@@ -97,7 +91,7 @@ export async function lastPollMs(connection: ConnectionLike, queue: PolledQueue)
 
 async function ownPoll(
   connection: ConnectionLike,
-  { namespace, taskQueue, identity }: Pick<PolledQueue, 'namespace' | 'taskQueue' | 'identity'>,
+  { namespace, taskQueue, identity }: PolledQueue,
   deadlineMs: number,
 ): Promise<QueuePoller | undefined> {
   const pollers = await connection.withDeadline(deadlineMs, () =>
