@@ -5,26 +5,22 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Logger } from '../process/log.ts';
 import type { Metrics } from './metrics.ts';
 
-export interface Refusals {
-  refuse: (request: FastifyRequest, reply: FastifyReply, code: number, reason: string) => FastifyReply;
-}
+export type Refuse = (request: FastifyRequest, reply: FastifyReply, code: number, reason: string) => FastifyReply;
 
 /** Fastify sets these status codes. */
 const REASON_OF: Record<number, string> = { 413: 'too_big', 415: 'bad_type' };
 
 /** @param labelOf returns the label of a request in metrics */
-export function createRefusals(metrics: Metrics, log: Logger, labelOf: (request: FastifyRequest) => string): Refusals {
-  return {
-    refuse(request, reply, code, reason) {
-      const source = labelOf(request);
-      metrics.rejected(source, reason);
-      log.info({ source, reason }, 'delivery rejected');
-      return reply.code(code).send(bodyOf(code));
-    },
+export const createRefuse =
+  (metrics: Metrics, log: Logger, labelOf: (request: FastifyRequest) => string): Refuse =>
+  (request, reply, code, reason) => {
+    const source = labelOf(request);
+    metrics.rejected(source, reason);
+    log.info({ source, reason }, 'delivery rejected');
+    return reply.code(code).send(bodyOf(code));
   };
-}
 
-export function refuseErrors(app: FastifyInstance, { refuse }: Refusals, log: Logger): void {
+export function refuseErrors(app: FastifyInstance, refuse: Refuse, log: Logger): void {
   app.setNotFoundHandler((request, reply) =>
     app.supportedMethods.includes(request.method)
       ? refuse(request, reply, 404, 'no_source')

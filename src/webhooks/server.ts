@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { createRefusals, refuseBroken, refuseErrors, refuseExpectations, type Refusals } from './rejections.ts';
+import { createRefuse, refuseBroken, refuseErrors, refuseExpectations, type Refuse } from './rejections.ts';
 import { TIMING } from '../contract/timing.ts';
 import { askAtMost } from '../client/within.ts';
 import { ConfigError } from '../config/environment/variables.ts';
@@ -28,7 +28,7 @@ export interface ReceiverOptions extends WebhookOptions {
 export function createReceiver(options: ReceiverOptions): FastifyInstance {
   const { sources, store, log, requestTimeoutMs = TIMING.webhooks.requestMs, bounds = BOUNDS } = options;
   const metrics = createMetrics([...(sources?.keys() ?? ['other'])]);
-  const refusals = createRefusals(metrics, log, (request) => labelOf(request, sources));
+  const refuse = createRefuse(metrics, log, (request) => labelOf(request, sources));
   const app = fastify({
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: requestTimeoutMs,
@@ -37,7 +37,7 @@ export function createReceiver(options: ReceiverOptions): FastifyInstance {
     // A name of any length gets the usual 404.
     routerOptions: { maxParamLength: 65_536, ignoreTrailingSlash: true },
     clientErrorHandler: (error, socket) => refuseBroken(error, socket, metrics),
-    frameworkErrors: (_error, request, reply) => void refusals.refuse(request, reply, 400, 'bad_request'),
+    frameworkErrors: (_error, request, reply) => void refuse(request, reply, 400, 'bad_request'),
   });
   // While closing, deliveries in progress finish, and each connection closes after its answer.
   let closing = false;
@@ -46,9 +46,9 @@ export function createReceiver(options: ReceiverOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   // Keep the raw bytes, which the signature covers.
   app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  refuseErrors(app, refusals, log);
+  refuseErrors(app, refuse, log);
   refuseExpectations(app.server, metrics);
-  webhookRoute(app, options, { metrics, refusals, admit: boundReceiver(app.server, bounds) });
+  webhookRoute(app, options, { metrics, refuse, admit: boundReceiver(app.server, bounds) });
   app.get('/healthz', async () => ({ status: 'ok' }));
   // Anyone may ask, so answers are shared for a moment.
   const isReady = askAtMost(TIMING.webhooks.readyForMs, () => store.isReady());
@@ -136,16 +136,11 @@ const CODE_OF: Record<Refusal, number> = {
 
 interface RouteParts {
   metrics: Metrics;
-  refusals: Refusals;
-  /** @returns whether there is room for one more delivery */
-  admit: (request: FastifyRequest, reply: FastifyReply) => boolean;
+  refuse: Refuse;
+  admit: Admit;
 }
 
-function webhookRoute(
-  app: FastifyInstance,
-  options: WebhookOptions,
-  { metrics, refusals: { refuse }, admit }: RouteParts,
-): void {
+function webhookRoute(app: FastifyInstance, options: WebhookOptions, { metrics, refuse, admit }: RouteParts): void {
   const { sources, configuration, store, log } = options;
   const accept = createCoalescing(store);
   const capOf = rateCaps(sources);
