@@ -28,7 +28,6 @@ import { showBuild } from './build-server.ts';
 import { startServer, type TemporalServer } from './temporal-server.ts';
 import '../config/file/file-schema.ts';
 import { standardSource } from '../webhooks/sources.ts';
-import type { ConnectOptions } from '../client/session.ts';
 import { listens } from './ports.ts';
 import { type DevServerRecord, recordFile, readDevServerRecord, runningRecord } from '../config/dev-server-record.ts';
 
@@ -70,7 +69,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     const server = options.temporal === null ? await embeddedServer(options) : null;
     if (server !== null) stops.push(() => server.stop());
-    const sandbox = options.service === null ? await ownSandbox(options) : null;
+    const sandbox = options.service === null ? await startOwnSandbox(options) : null;
     if (sandbox !== null) stops.push(() => sandbox.sandbox.close());
     const service = options.service ?? sandbox?.config;
     const temporal = options.temporal ?? endpointOf(server);
@@ -119,18 +118,6 @@ async function embeddedServer({ folder, server }: StackOptions): Promise<Tempora
   });
 }
 
-const ownSandbox = ({ sandbox = {}, folder, server }: StackOptions): Promise<OwnSandbox> =>
-  startOwnSandbox(sandbox, server.keepsData ? folder : null);
-
-async function ownReceiver(
-  { webhookPort: port, configuration = {}, taskQueue }: StackOptions,
-  { server, ...parts }: { server: TemporalServer | null; service: string; sandbox: Sandbox | null; log: Logger },
-): Promise<Webhooks | null> {
-  if (port === undefined) return null;
-  const temporal = server === null ? { taskQueue } : { address: server.address, taskQueue };
-  return startReceiver({ port, configuration, temporal, ...parts });
-}
-
 function endpointOf(server: TemporalServer | null): TemporalEndpoint {
   if (server === null) throw new Error('there is no Temporal server');
   const { address, uiUrl } = server;
@@ -161,32 +148,26 @@ function serverEnded({ folder, service }: StackOptions): BelayError {
   return new BelayError('TemporalUnreachable', `${message}; runs in flight continue when it is restarted${but}`);
 }
 
-/* The webhook receiver of `belay dev`. Its sandbox sends events to it. */
-
-interface DevReceiverOptions {
-  port: WebhooksOptions['port'];
-  configuration: Configuration;
-  temporal: ConnectOptions;
-  service: string;
-  sandbox: Sandbox | null;
-  log: Logger;
-}
-
 /** Maps the bodies that the sandbox sends. */
 const SANDBOX_EVENTS = {
   fields: { server: 'data.server_id', site: 'data.site_id', backup: 'data.backup_id' },
   kinds: { 'backup.started': ['backup.started'] },
 };
 
-async function startReceiver(options: DevReceiverOptions): Promise<Webhooks> {
-  const { port, configuration, temporal, service, sandbox, log } = options;
+/** The webhook receiver of `belay dev`. Its sandbox sends events to it. */
+async function ownReceiver(
+  { webhookPort: port, configuration = {}, taskQueue }: StackOptions,
+  parts: { server: TemporalServer | null; service: string; sandbox: Sandbox | null; log: Logger },
+): Promise<Webhooks | null> {
+  if (port === undefined) return null;
+  const { server, service, sandbox, log } = parts;
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const webhooks = await startWebhooks({
     host: '127.0.0.1',
     acceptUnverified: true,
     port,
     configuration,
-    temporal,
+    temporal: server === null ? { taskQueue } : { address: server.address, taskQueue },
     service,
     log,
     moreSources:
@@ -206,13 +187,11 @@ interface OwnSandbox {
 /**
  * Locks and schedules belong to a service, by its address. So a sandbox whose Temporal keeps its data also keeps its
  * port, if that is still free.
- *
- * @param folder where Temporal's data is; null if it keeps none
  */
-async function startOwnSandbox(options: Partial<SandboxOptions>, folder: string | null): Promise<OwnSandbox> {
+async function startOwnSandbox({ sandbox: options = {}, folder, server }: StackOptions): Promise<OwnSandbox> {
   const token = randomBytes(16).toString('hex');
   const start = (port: number) => startSandbox({ token, ...options, port });
-  const file = folder === null ? null : join(folder, 'sandbox-port');
+  const file = server.keepsData ? join(folder, 'sandbox-port') : null;
   const last = file === null ? 0 : await lastPort(file);
   const sandbox = await (last === 0 ? start(0) : start(last).catch(() => start(0)));
   if (file !== null) await writeFile(file, new URL(sandbox.url).port);
