@@ -1,6 +1,7 @@
 /** An embedded Temporal server: a process tree that ends on request or with its parent. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { open, readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { msToTs } from '@temporalio/common/lib/time.js';
@@ -61,7 +62,7 @@ async function launch(options: ServerOptions): Promise<TemporalServer> {
   const uiPort = await choosePort('--ui-port', options.uiPort ?? 0);
   const log = await open(options.logFile, 'w');
   const guard = fork(
-    fileURLToPath(new URL(`./server-guard.${sourceEnding()}`, import.meta.url)),
+    fileURLToPath(new URL(`./server-guard${extname(import.meta.url)}`, import.meta.url)),
     argsFor(options, port, uiPort),
     {
       // A process group of its own, so that Ctrl-C reaches only Belay, which stops the server last.
@@ -175,8 +176,4 @@ function killIfThere(pid: number): void {
   } catch {
     // The server ended with its guard, as expected.
   }
-}
-
-function sourceEnding(): 'ts' | 'js' {
-  return import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 }
