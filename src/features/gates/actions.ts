@@ -7,7 +7,6 @@ import { configFile } from '../../config/environment/environment.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import type { RolloutWave } from '../rollouts/shapes.ts';
 import { isApp, targetsOf } from '../../contract/target.ts';
-import { plainText } from '../../contract/safe-text.ts';
 import { measureByRule } from './worker.ts';
 import { policyOf } from '../../config/policy.ts';
 import { readPage } from '../../site-check/index.ts';
@@ -18,38 +17,8 @@ export interface TryOptions {
   json?: boolean;
 }
 
-export async function tryOnce(name: string, { json, ...asked }: TryOptions): Promise<void> {
-  const tried = await tryGate(name, asked);
-  const { gate, rollout, wave, measured } = tried;
-  printAnswer(json, { gate, rollout, wave, ...measured }, triedGateText(tried));
-  process.exitCode = tried.exitCode;
-}
-
-/* Measures a gate once, as a rollout does after a wave. */
-
-const EXITS: Record<Measurement['state'], number> = {
-  good: EXIT.completed,
-  bad: EXIT.failed,
-  none: EXIT.unknown,
-  error: EXIT.unknown,
-  refused: EXIT.unknown,
-};
-
-export interface TriedGate {
-  gate: string;
-  rollout: string;
-  wave: string;
-  measured: Measurement;
-  exitCode: number;
-}
-
-interface Place {
-  rollout: string;
-  wave: RolloutWave;
-}
-
 /** @throws BelayError `Usage` if there is no such gate or wave, ConfigError if its address or token is missing */
-async function tryGate(gate: string, asked: { rollout?: string; wave?: string }): Promise<TriedGate> {
+export async function tryOnce(gate: string, { json, ...asked }: TryOptions): Promise<void> {
   const configuration = await requireConfiguration();
   const policy = policyOf(configuration);
   const found = policy.gate(gate);
@@ -64,14 +33,31 @@ async function tryGate(gate: string, asked: { rollout?: string; wave?: string })
   // The first measurement of a rollout is as long after its requests.
   const seconds = Math.max(MIN_SECONDS, (bakeMs + found.plan.initialDelayMs) / 1_000);
   const words = { hosts: policy.hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave.name], seconds };
-  const { text, ...value } = await measureByRule(found, found.plan.rule, words, readPage);
-  const measured = { ...value, text: plainText(text) };
-  return { gate, rollout, wave: wave.name, measured, exitCode: EXITS[measured.state] };
+  const measured = await measureByRule(found, found.plan.rule, words, readPage);
+  const { shown, exitCode } = ENDS[measured.state];
+  printAnswer(json, { gate, rollout, wave: wave.name, ...measured }, [
+    `gate ${gate} after wave ${wave.name} of rollout ${rollout}`,
+    `${shown}: ${measured.text}`,
+  ]);
+  process.exitCode = exitCode;
+}
+
+const ENDS: Record<Measurement['state'], { shown: string; exitCode: number }> = {
+  good: { shown: 'good', exitCode: EXIT.completed },
+  bad: { shown: 'bad', exitCode: EXIT.failed },
+  none: { shown: 'neither good nor bad', exitCode: EXIT.unknown },
+  error: { shown: 'not measured', exitCode: EXIT.unknown },
+  refused: { shown: 'not measured', exitCode: EXIT.unknown },
+};
+
+interface Place {
+  rollout: string;
+  wave: RolloutWave;
 }
 
 const MIN_SECONDS = 60;
 
-function placeOf(configuration: Configuration, gate: string, asked: { rollout?: string; wave?: string }): Place {
+function placeOf(configuration: Configuration, gate: string, asked: TryOptions): Place {
   const names = asked.rollout === undefined ? Object.keys(configuration.rollouts ?? {}) : [asked.rollout];
   const places = names.flatMap((rollout) =>
     planRollout(configuration, rollout).waves.map((wave): Place => ({ rollout, wave })),
@@ -83,16 +69,3 @@ function placeOf(configuration: Configuration, gate: string, asked: { rollout?: 
   const problem = asked.wave === undefined ? 'no rollout' : `no wave ${asked.wave}`;
   throw new BelayError('Usage', `belay.yaml has ${problem}: name one with --rollout and --wave`);
 }
-
-const triedGateText = ({ gate, rollout, wave, measured }: TriedGate): string[] => [
-  `gate ${gate} after wave ${wave} of rollout ${rollout}`,
-  `${WORDS[measured.state]}: ${measured.text}`,
-];
-
-const WORDS: Record<Measurement['state'], string> = {
-  good: 'good',
-  bad: 'bad',
-  none: 'neither good nor bad',
-  error: 'not measured',
-  refused: 'not measured',
-};

@@ -44,8 +44,7 @@ export const createGates = ({ served, policy, getPage }: GateDeps) => ({
       throw leftToOthers('NoSuchGate', `this worker's belay.yaml measures gate ${gate.name} in another way`);
     const { siteIds, serverIds, wave, seconds } = about;
     const words = { hosts: hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave], seconds };
-    const { text, ...measured } = await measureByRule(found, gate.rule, words, getPage);
-    return { ...measured, text: plainText(text) };
+    return measureByRule(found, gate.rule, words, getPage);
   },
 });
 
@@ -189,6 +188,7 @@ export async function measureByRule(
   rule: GateRule,
   words: Words,
   getPage: GetPage,
-): ReturnType<typeof measure> {
-  return measure(rule, words, await place(), getPage);
+): Promise<Measurement> {
+  const { text, ...measured } = await measure(rule, words, await place(), getPage);
+  return { ...measured, text: plainText(text) };
 }
