@@ -21,13 +21,29 @@ export interface CheckOptions {
   json?: boolean;
 }
 
-export async function trySiteCheck({ site, commit, json }: CheckOptions): Promise<void> {
-  const tried = await tryCheck(site, commit ?? null);
-  printAnswer(json, triedDocument(tried), triedText(tried));
-  process.exitCode = tried.exitCode;
+/** @throws BelayError `Usage` if the site has no check */
+export async function trySiteCheck({ site: siteId, commit: given, json }: CheckOptions): Promise<void> {
+  const configuration = await requireConfiguration();
+  const found = policyOf(configuration).checkOf(siteId);
+  if (found === null)
+    throw new BelayError('Usage', `site ${siteId} has no check: add it to sites: in belay.yaml, with check:`);
+  const { plan, request } = found;
+  const [answer, latest] = await Promise.all([createSiteReader()(request), readLatest(siteId, configuration)]);
+  const read = plainRead(answer);
+  const commit = given ?? null;
+  const kind = kindOf({ ...plan, commit, orNewer: false }, null, read);
+  const document = {
+    ...{ siteId, check: plan.name, url: request.url, expectedCommit: commit },
+    ...{ latestDeployment: latest.status, latestProblem: latest.problem, read, isGood: kind === 'good' },
+  };
+  printAnswer(json, document, [
+    `site ${siteId}, check ${plan.name}: ${request.url}`,
+    `  latest deployment: ${latestText(latest)}`,
+    `  answer: ${answerText(read, plan.showsCommit)}`,
+    verdictText(kind, read, commit),
+  ]);
+  process.exitCode = EXITS[kind];
 }
-
-/* Reads a site as its check does after a deployment, and reads the latest status of the service. */
 
 const EXITS: Record<ReadKind, number> = {
   good: EXIT.completed,
@@ -38,39 +54,10 @@ const EXITS: Record<ReadKind, number> = {
   nothing: EXIT.unknown,
 };
 
-export interface Tried {
-  siteId: string;
-  check: string;
-  url: string;
-  showsCommit: boolean;
-  expectedCommit: string | null;
-  /** The status that the service reports. Null if it could not be read. */
-  latestDeployment: string | null;
-  /** Why the status could not be read. Null if it was read. */
-  latestProblem: string | null;
-  read: SiteRead;
-  kind: ReadKind;
-  exitCode: number;
-}
-
-/** @throws BelayError `Usage` if the site has no check */
-async function tryCheck(siteId: string, commit: string | null): Promise<Tried> {
-  const configuration = await requireConfiguration();
-  const found = policyOf(configuration).checkOf(siteId);
-  if (found === null)
-    throw new BelayError('Usage', `site ${siteId} has no check: add it to sites: in belay.yaml, with check:`);
-  const { plan, request } = found;
-  const [answer, latest] = await Promise.all([createSiteReader()(request), readLatest(siteId, configuration)]);
-  const read = plainRead(answer);
-  const kind = kindOf({ ...plan, commit, orNewer: false }, null, read);
-  return {
-    ...{ siteId, check: plan.name, url: request.url, showsCommit: plan.showsCommit, expectedCommit: commit },
-    ...{ latestDeployment: latest.status, latestProblem: latest.problem, read, kind, exitCode: EXITS[kind] },
-  };
-}
+type Latest = Pick<Reading, 'status' | 'problem'>;
 
 /** A check needs only the page, so it reads the page even without a token of the service. */
-async function readLatest(siteId: string, configuration: Configuration): Promise<Pick<Reading, 'status' | 'problem'>> {
+async function readLatest(siteId: string, configuration: Configuration): Promise<Latest> {
   try {
     const reader = createTargetReader(requireService(await findServiceConfig()), configuration);
     const [reading] = await reader.readAll([siteTarget(siteId)]);
@@ -81,33 +68,17 @@ async function readLatest(siteId: string, configuration: Configuration): Promise
   }
 }
 
-function triedDocument({ siteId, check, url, expectedCommit, read, kind, ...latest }: Tried): object {
-  const { latestDeployment, latestProblem } = latest;
-  const tried = { siteId, check, url, expectedCommit, latestDeployment, latestProblem, read };
-  return { ...tried, isGood: kind === 'good' };
-}
+const latestText = ({ status, problem }: Latest): string =>
+  status === null ? `not read: ${plainText(problem ?? 'no answer')}` : `"${plainText(status)}"`;
 
-function triedText({ siteId, check, url, latestDeployment, latestProblem, ...tried }: Tried): string[] {
-  const latest =
-    latestDeployment === null
-      ? `not read: ${plainText(latestProblem ?? 'no answer')}`
-      : `"${plainText(latestDeployment)}"`;
-  return [
-    `site ${siteId}, check ${check}: ${url}`,
-    `  latest deployment: ${latest}`,
-    `  answer: ${answerText(tried)}`,
-    verdictText(tried),
-  ];
-}
-
-function answerText({ read: { kind, httpStatus, commit }, showsCommit }: Pick<Tried, 'read' | 'showsCommit'>): string {
+function answerText({ kind, httpStatus, commit }: SiteRead, showsCommit: boolean): string {
   if (kind === 'nothing') return 'none';
   const shown = commit === null ? 'no commit' : `commit ${commit}`;
   return `status ${httpStatus ?? 'not known'}${showsCommit ? `, ${shown}` : ''}`;
 }
 
-function verdictText({ kind, read, expectedCommit }: Pick<Tried, 'kind' | 'read' | 'expectedCommit'>): string {
+function verdictText(kind: ReadKind, { why }: SiteRead, expectedCommit: string | null): string {
   if (kind === 'good') return 'good: every expectation is met';
-  if (kind === 'bad' || kind === 'nothing') return `${kind}: ${read.why ?? 'it shows no commit'}`;
+  if (kind === 'bad' || kind === 'nothing') return `${kind}: ${why ?? 'it shows no commit'}`;
   return `bad: it does not show commit ${commitText(expectedCommit ?? '')}`;
 }
