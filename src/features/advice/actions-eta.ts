@@ -38,15 +38,10 @@ function awaitedPart({ result, waiting }: RunStatus): Part | null {
 
 export function etaOf(status: RunStatus, found: readonly OperationAdvice[]): Eta | null {
   const part = awaitedPart(status);
-  const past = part === null ? undefined : found.find((it) => isOf(it, part));
+  const past = part === null ? undefined : found.find((it) => nameOfAdvice(it) === nameOfAdvice(part));
   if (part === null || past === undefined || past.usuallyMs === null) return null;
   return { usuallyMs: past.usuallyMs, p95Ms: past.p95Ms, n: past.n, acceptedAt: part.acceptedAt };
 }
-
-const isOf = (advice: OperationAdvice, part: Part): boolean => nameOfAdvice(advice) === nameOfPart(part);
-
-const nameOfPart = (part: Part): string =>
-  nameOfAdvice('target' in part ? { target: part.target, serverId: null } : { target: null, serverId: part.serverId });
 
 /**
  * Asks in the background for a display that follows a run: once for the past of all operations, and once for the
@@ -71,7 +66,7 @@ export function followEta(belay: Belay, run: Run): (status: RunStatus) => Eta | 
     void run.status().then(
       (status) => {
         const part = awaitedPart(status);
-        if (part !== null) acceptedAt.set(nameOfPart(part), part.acceptedAt);
+        if (part !== null) acceptedAt.set(nameOfAdvice(part), part.acceptedAt);
       },
       () => undefined,
     );
@@ -83,7 +78,7 @@ export function followEta(belay: Belay, run: Run): (status: RunStatus) => Eta | 
     if (past === null) askPast(status);
     const eta = etaOf(status, past ?? []);
     if (eta === null || eta.acceptedAt !== null) return eta;
-    const name = nameOfPart(part);
+    const name = nameOfAdvice(part);
     if (!acceptedAt.has(name)) askAccepted(name);
     return { ...eta, acceptedAt: acceptedAt.get(name) ?? null };
   };

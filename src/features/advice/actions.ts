@@ -54,11 +54,14 @@ export function usualText({ usuallyMs, p95Ms }: Pick<Eta, 'usuallyMs' | 'p95Ms'>
   return `usually ${glanceText(usuallyMs)}${p95Ms === null ? '' : `, 95 % within ${glanceText(p95Ms)}`}`;
 }
 
-/** `deployment of 34` */
-export const nameOfAdvice = (
-  { serverId, target }: Pick<OperationAdvice, 'serverId' | 'target'>,
-  shown: (id: string) => string = plainText,
-): string => (target === null ? `backup of ${shown(serverId ?? '')}` : `deployment of ${targetLabel(target, shown)}`);
+interface Named {
+  target?: Target | null | undefined;
+  serverId?: string | null | undefined;
+}
+
+/** `deployment of 34`, also for a deployment that names its server. */
+export const nameOfAdvice = ({ target = null, serverId }: Named, shown: (id: string) => string = plainText): string =>
+  target === null ? `backup of ${shown(serverId ?? '')}` : `deployment of ${targetLabel(target, shown)}`;
 
 export function adviceLines(found: readonly OperationAdvice[]): string[] {
   return found.flatMap((one) => [`${nameOfAdvice(one)}: ${pastText(one)}`, ...one.advice.map((text) => `  ${text}`)]);

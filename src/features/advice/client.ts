@@ -18,6 +18,7 @@ import {
   LEAST_FOR_ADVICE,
   type Budget,
   timeToVerdict,
+  type OperationResult,
 } from './rules.ts';
 import type { Observation } from '../../rules/usual.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
@@ -27,7 +28,6 @@ import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
 import { within } from '../../client/within.ts';
 import { withoutPutOff } from '../../client/transport/grpc-retries.ts';
-import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 
 export interface AdviceFilter {
   /** Only the first 50 count. Default: all servers and targets. */
@@ -57,7 +57,7 @@ interface Group {
 
 export function createAdvise(session: Session): (filter?: AdviceFilter) => Promise<OperationAdvice[]> {
   const { client } = session;
-  const read = createPastReader(client, pastIn);
+  const read = createPastReader(client);
 
   async function advise(filter: AdviceFilter): Promise<OperationAdvice[]> {
     refuseUnknown('advise', filter, ADVICE_FILTER);
@@ -112,22 +112,19 @@ function pastIn(result: OperationResult | null): Past | null {
 /**
  * A site that moved to another service has a new past, so operations of another service than the newest do not count.
  */
-function groupByLock(
-  operations: readonly WorkflowExecutionInfo[],
-  pasts: readonly Read<Past | null>[],
-): Map<string, Group> {
+function groupByLock(operations: readonly WorkflowExecutionInfo[], pasts: readonly Read[]): Map<string, Group> {
   const groups = new Map<string, Group>();
   for (const [index, operation] of operations.entries()) {
-    const { value, unreadable } = pasts[index]!;
-    if (value === null && unreadable === null) continue;
+    const { past, unreadable } = pasts[index]!;
+    if (past === null && unreadable === null) continue;
     const { workflowId } = operation;
-    const group = groups.get(workflowId) ?? emptyGroup(value?.subject ?? subjectOfId(workflowId));
+    const group = groups.get(workflowId) ?? emptyGroup(past?.subject ?? subjectOfId(workflowId));
     groups.set(workflowId, group);
     group.unreadable ??= unreadable;
-    if (value === null) continue;
+    if (past === null) continue;
     group.newest ??= operation;
     const isSameService = serviceOfOperation(operation) === serviceOfOperation(group.newest);
-    if (value.observation !== null && isSameService) group.past.push(value.observation);
+    if (past.observation !== null && isSameService) group.past.push(past.observation);
   }
   return groups;
 }
@@ -152,38 +149,35 @@ function decodedId(id: string): string {
 
 /* Reads the results of closed operations, with one search and one read of each. The list of workflows lags a moment. */
 
-type OperationResult = BackupResult | DeploymentResult;
-
 const CLOSED = `(ExecutionStatus = 'Completed' OR ExecutionStatus = 'Failed')`;
 
 const MAX_REMEMBERED = 10_000;
 
-interface Read<T> {
-  value: T;
+interface Read {
+  past: Past | null;
   /** Why it could not be read. Null if it could. */
   unreadable: string | null;
 }
 
-/** @param reduce what to keep of a result; null if the operation left none */
-function createPastReader<T>(client: Client, reduce: (result: OperationResult | null) => T) {
+function createPastReader(client: Client) {
   // A closed operation does not change, but a key may be added.
-  const known = new LRUCache<string, Read<T>>({ max: MAX_REMEMBERED });
+  const known = new LRUCache<string, Read>({ max: MAX_REMEMBERED });
 
-  async function read({ workflowId, runId, unreadable: ofMemo }: Listed): Promise<Read<T>> {
+  async function read({ workflowId, runId, unreadable: ofMemo }: Listed): Promise<Read> {
     const before = known.get(runId);
     if (before !== undefined) return before;
     const handle = client.workflow.getHandle(workflowId, runId);
     // The list lags, so Temporal may have deleted it since.
     const { answer, unreadable: ofResult } = await leniently(() => unlessMissing(resultLeft<OperationResult>(handle)));
     const unreadable = ofMemo ?? ofResult;
-    if (unreadable !== null) return { value: reduce(null), unreadable };
-    const found = { value: reduce(answer), unreadable };
+    if (unreadable !== null) return { past: pastIn(null), unreadable };
+    const found = { past: pastIn(answer), unreadable };
     known.set(runId, found);
     return found;
   }
 
   /** @returns in the same order */
-  return (operations: readonly Listed[]): Promise<Read<T>[]> => pMap(operations, read, IN_PARALLEL);
+  return (operations: readonly Listed[]): Promise<Read[]> => pMap(operations, read, IN_PARALLEL);
 }
 
 /** Empty for operations from before the service was recorded. */

@@ -13,7 +13,8 @@ export const etaPart: Part = {
     const operations = runs.flatMap(operationsOf);
     const of = operations.map((it) => ('target' in it ? { target: it.target } : it));
     const past = await belay.advise({ of }).catch((): OperationAdvice[] => []);
-    const pastOf = (operation: PlannedOperation) => past.find((it) => nameOfAdvice(it) === nameOf(operation)) ?? null;
+    const pastOf = (operation: PlannedOperation) =>
+      past.find((it) => nameOfAdvice(it) === nameOfAdvice(operation)) ?? null;
     const eta = etaOfRuns(
       runs.map((run) => operationsOf(run).map(pastOf)),
       rollout?.maxAtOnce ?? 1,
@@ -34,8 +35,3 @@ export const etaPart: Part = {
     };
   },
 };
-
-const nameOf = (operation: PlannedOperation): string =>
-  'target' in operation
-    ? nameOfAdvice({ target: operation.target, serverId: null })
-    : nameOfAdvice({ target: null, serverId: operation.serverId });

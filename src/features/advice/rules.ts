@@ -138,7 +138,7 @@ export function slowdownOf(past: readonly Observation[]): Slowdown | null {
   return isMs !== null && wasMs !== null && isMs > SPARE * wasMs ? { wasMs, isMs } : null;
 }
 
-type OperationResult = BackupResult | DeploymentResult;
+export type OperationResult = BackupResult | DeploymentResult;
 
 /** The time from the acceptance to the verdict. Null if the result does not show it. */
 export function timeToVerdict(result: OperationResult): Observation | null {
