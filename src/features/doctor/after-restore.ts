@@ -1,5 +1,5 @@
 /** Finds what needs a person's decision after a restore of Temporal's database. It only reads. */
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import pMap from 'p-map';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { pollerIdentities } from '../../client/workers.ts';
@@ -12,6 +12,7 @@ import { isFromRestore } from '../../contract/service-identity.ts';
 import { newest, ofTypes, RUNNING, type Listed } from '../../client/list-filter.ts';
 import { unlessMissing } from '../../client/read-workflow.ts';
 import { decoded } from '../../client/decode-payloads.ts';
+import type { Events } from '../../client/runs/run-history.ts';
 import { listedResult, recordedOutcome } from '../../client/runs/list-runs.ts';
 import { closedResult } from '../../client/runs/run-status.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
@@ -167,8 +168,6 @@ async function listInFlight(session: Session): Promise<LeftInFlight[]> {
   );
   return found.filter((it) => it !== null);
 }
-
-type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
 /** Operations have the epoch in their input. Runs have it in what a worker reported about itself. */
 async function epochIn(client: Client, events: Events): Promise<string | null> {
