@@ -23,7 +23,7 @@ export async function atItsLine(error: unknown, configuration: Configuration): P
 }
 
 /** What to do about a file that cannot be read. */
-export const CONFIG_REMEDY = 'set BELAY_CONFIG to the path of belay.yaml';
+const CONFIG_REMEDY = 'set BELAY_CONFIG to the path of belay.yaml';
 
 /** @returns nothing if there is no file and none is named. @throws ConfigError with file, line and key */
 export async function readConfiguration(
