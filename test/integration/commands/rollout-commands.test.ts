@@ -72,7 +72,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
       summary,
     );
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^completed in \d+s\n {2}servers: 2 completed\n {2}deployments: 4 completed\n/);
+    assert.match(stdout, /^completed in [\dms]+\n {2}servers: 2 completed\n {2}deployments: 4 completed\n/);
     for (const [index, server] of servers.entries()) {
       const [first, second] = sites[index] ?? [];
       assert.match(
@@ -192,7 +192,7 @@ describe('belay rollout', { concurrency: 4 }, () => {
     assert.equal(watched.code, 0);
     assert.match(
       watched.stdout,
-      /\nserver s\d+ \(all\): completed, sites: [^]*\ncompleted in \d+s\n {2}servers: 1 completed\n/,
+      /\nserver s\d+ \(all\): completed, sites: [^]*\ncompleted in [\dms]+\n {2}servers: 1 completed\n/,
     );
   });
 
