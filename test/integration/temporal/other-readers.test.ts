@@ -109,7 +109,13 @@ describe('with encryption', () => {
     }
     const thawed = await place.belay('encrypted', {}, 'thaw', '--site', 'shop-site', '--reason', 'canary', '--json');
     assert.equal(thawed.code, 0, thawed.stderr);
-    const advice = await without('advice');
+    const asked = ['advice', '--server', 'shop-server', '--site', 'shop-site'];
+    // Temporal updates its lists a moment later.
+    await eventually('both operations in the list', async () => {
+      const { stdout } = await place.belay('encrypted', { BELAY_CONFIG }, ...asked, '--json');
+      return (JSON.parse(stdout) as { operations: unknown[] }).operations.length === 2;
+    });
+    const advice = await without(...asked);
     assert.match(advice.stderr, /cannot read all of \S+ and 1 other/);
     const { operations } = advice.document as { operations: { kind: string; n: number }[] };
     assert.deepEqual(operations.map(({ kind, n }) => `${kind} ${n}`).sort(), ['backup 0', 'deployment 0']);
