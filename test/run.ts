@@ -21,7 +21,7 @@ import { usedByTree } from '../bench/processes.ts';
 const SILENCE_MS = 15 * 60_000;
 const SAMPLE_MS = 4_000;
 /** Of a group. Each suite with a stack of its own takes one. */
-const NAMESPACES = 5;
+const NAMESPACES = 8;
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TYPESCRIPT = new URL('../tools/typescript.js', import.meta.url).href;

@@ -157,7 +157,10 @@ describe('belay doctor', () => {
     );
     const wrong = await look('glpat-canary');
     assert.deepEqual([wrong.code, wrong.state('configuration')], [2, 'failed']);
-    assert.match(wrong.of('configuration')?.message ?? '', /^notify\.reports\.shop\.token: it is a token of gitlab/);
+    assert.match(
+      wrong.of('configuration')?.message ?? '',
+      /belay\.yaml:1: notify\.reports\.shop\.token: it is a token of gitlab/,
+    );
   });
 
   test('doctor exits 2 with a remedy for a refused token, an unreachable service and a missing configuration', async () => {

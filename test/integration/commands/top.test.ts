@@ -143,7 +143,7 @@ describe('belay top', { concurrency: 4 }, () => {
     [['--app', '7'], { BELAY_API_URL: 'http://127.0.0.1:1', BELAY_API_TOKEN: 't' }, /add api\.app to belay\.yaml/],
     [['--site', 'a1', '--interval', '500ms'], {}, /Use a duration from 1s to 1h/],
     [['--interval', '2s'], {}, /--interval is for --site, --app and --fleet/],
-    [['--fleet', 'shop'], {}, /the fleet shop is not in belay\.yaml: fleets: lists none/],
+    [['--fleet', 'shop'], {}, /^belay\.yaml cannot be read \(ENOENT\): `belay init` begins one/],
     [['--fleet', 'shop', '--site', 'a1'], {}, /cannot be used with option/],
     [['--recent', '12h', '--site', 'a1'], {}, /cannot be used with option/],
     [['--recent', '31d'], {}, /Use a duration from 1s to/],
