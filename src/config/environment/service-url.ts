@@ -30,7 +30,7 @@ export function checkServiceIdentity(where: string, text: string, account: strin
 }
 
 /** @returns null if it is not percent-encoded */
-function decoded(text: string): string | null {
+export function decoded(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {

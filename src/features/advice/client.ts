@@ -21,6 +21,7 @@ import {
   type OperationResult,
 } from './rules.ts';
 import type { Observation } from '../../rules/usual.ts';
+import { decoded } from '../../config/environment/service-url.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
 import { firstListed, ofTypes, onQueue, quoted, type Listed } from '../../client/list-filter.ts';
@@ -134,17 +135,9 @@ const emptyGroup = (subject: AdviceSubject): Group => ({ subject, newest: null, 
 /** For an operation of which only the id can be read. A very long id was cut. */
 function subjectOfId(workflowId: string): AdviceSubject {
   const [kind, id = ''] = workflowId.split(':');
-  const name = decodedId(id);
+  const name = decoded(id) ?? id;
   const subjects = [{ serverId: name }, { target: appTarget(name) }, { target: siteTarget(name) }];
   return subjects.find((it) => operationIdOf(it).split(':')[0] === kind) ?? { target: siteTarget(name) };
-}
-
-function decodedId(id: string): string {
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return id;
-  }
 }
 
 /* Reads the results of closed operations, with one search and one read of each. The list of workflows lags a moment. */
@@ -170,7 +163,7 @@ function createPastReader(client: Client) {
     // The list lags, so Temporal may have deleted it since.
     const { answer, unreadable: ofResult } = await leniently(() => unlessMissing(resultLeft<OperationResult>(handle)));
     const unreadable = ofMemo ?? ofResult;
-    if (unreadable !== null) return { past: pastIn(null), unreadable };
+    if (unreadable !== null) return { past: null, unreadable };
     const found = { past: pastIn(answer), unreadable };
     known.set(runId, found);
     return found;

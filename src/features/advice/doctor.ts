@@ -23,25 +23,21 @@ const triesCheck = (look: typeof lookBack): Check => ({
   run: async (): Promise<Finding> => {
     const found = await look().catch(leftOut);
     if (typeof found === 'string') return { state: 'skipped', message: found };
-    const unread = unreadableTexts(unreadableIn(found)).map((it) => `; ${it}`);
+    const unread = unreadableTexts(unreadableIn(found))
+      .map((it) => `; ${it}`)
+      .join('');
     const tight = found.filter(({ suggestedBudget }) => suggestedBudget !== null);
     if (tight.length > 0) {
-      const message = [shortList(tight.map((one) => `${subjectText(one)}: ${one.advice[0]}`)), ...unread].join('');
+      const message = `${shortList(tight.map((one) => `${subjectText(one)}: ${one.advice[0]}`))}${unread}`;
       const remedy = 'see `belay advice`; in belay.yaml, the keys are backup.tries and deploy.tries';
       return { state: 'warning', message, remedy };
     }
     const judged = found.filter(({ budget }) => budget !== null).length;
     if (judged === 0)
-      return {
-        state: 'skipped',
-        message: ['too few backups and deployments in the last 30 days to tell', ...unread].join(''),
-      };
+      return { state: 'skipped', message: `too few backups and deployments in the last 30 days to tell${unread}` };
     return {
       state: 'ok',
-      message: [
-        `enough for ${counted(judged, 'server or target', 'servers and targets')} of the last 30 days`,
-        ...unread,
-      ].join(''),
+      message: `enough for ${counted(judged, 'server or target', 'servers and targets')} of the last 30 days${unread}`,
     };
   },
 });

@@ -9,7 +9,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { scopeText, blocksText } from './text.ts';
 import { plainText, codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { extendFreeze, planFreeze, problemOfText, type NewFreeze } from './request.ts';
-import { firstListed, ofType, RUNNING, type Listed } from '../../client/list-filter.ts';
+import { firstListed, ofType, RUNNING } from '../../client/list-filter.ts';
 import { requireWorkers } from '../../client/workers.ts';
 import { serverTimeMs } from '../../client/server-time.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
@@ -139,7 +139,7 @@ async function thaw(session: Session, scope: FreezeScope, why: { reason: string;
 
 async function list({ client }: Session): Promise<RunningFreeze[]> {
   const found = await firstListed(client, `${ofType(FREEZE_TYPE)} AND ${RUNNING}`);
-  return found.map(runningFreeze);
+  return found.map(({ workflowId, memo, unreadable }) => runningFreeze(workflowId, memo, unreadable));
 }
 
 /*
@@ -186,20 +186,16 @@ export async function findFreezes(client: Client, workflowIds: readonly string[]
 async function findFreeze({ workflow }: Client, workflowId: string): Promise<RunningFreeze | null> {
   const { answer, unreadable } = await leniently(() => unlessMissing(workflow.getHandle(workflowId).describe()));
   if (answer?.status.name !== 'RUNNING') return null;
-  return runningFreeze({ workflowId, memo: answer.memo, unreadable });
+  return runningFreeze(workflowId, answer.memo, unreadable);
 }
 
-function runningFreeze({
-  workflowId,
-  memo,
-  unreadable,
-}: Pick<Listed, 'workflowId' | 'unreadable'> & Memo): RunningFreeze {
+function runningFreeze(
+  workflowId: string,
+  memo: Record<string, unknown> | undefined,
+  unreadable: string | null,
+): RunningFreeze {
   const freeze: RunningFreeze = { workflowId, freeze: freezeIn(memo) };
   return freeze.freeze !== null || unreadable === null ? freeze : { ...freeze, unreadable };
-}
-
-interface Memo {
-  memo?: Record<string, unknown> | undefined;
 }
 
 /** A freeze that was started from the UI may have another memo, or none. */
