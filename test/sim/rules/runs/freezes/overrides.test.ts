@@ -22,6 +22,13 @@ async function deploy(stack: VirtualStack, more: Partial<RunInput>) {
   return { result, verdict: verdictOf(result), posts: deployPosts(stack, siteId) };
 }
 
+/** The backup takes four minutes. */
+function deployAfterBackup(stack: VirtualStack, more: Partial<RunInput>) {
+  const serverId = fresh('s');
+  stack.sandbox.script({ server: serverId }, { durationMs: 4 * MINUTE, ends: 'completed' });
+  return deploy(stack, { serverId, ...more });
+}
+
 describe('a run that overrides a freeze', () => {
   test(
     'goes, and reports who let it off and why',
@@ -54,9 +61,7 @@ describe('a run that overrides a freeze', () => {
     'is held back by one that begins later under another name',
     inVirtualTime(
       async (stack) => {
-        const serverId = fresh('s');
-        stack.sandbox.script({ server: serverId }, { durationMs: 4 * MINUTE, ends: 'completed' });
-        const { result, posts } = await deploy(stack, { serverId, ...overriding('stock') });
+        const { result, posts } = await deployAfterBackup(stack, overriding('stock'));
         assert.deepEqual([result.error?.type, result.backup?.outcome, posts], ['Frozen', 'completed', 0]);
       },
       inFile({ freezes: { stock: NOW, later: { ...NOW, from: '2026-03-02T08:03' } } }),
@@ -67,9 +72,7 @@ describe('a run that overrides a freeze', () => {
     'goes in one of belay.yaml that it names, and that begins after its start',
     inVirtualTime(
       async (stack) => {
-        const serverId = fresh('s');
-        stack.sandbox.script({ server: serverId }, { durationMs: 4 * MINUTE, ends: 'completed' });
-        const { verdict, posts } = await deploy(stack, { serverId, ...overriding('later') });
+        const { verdict, posts } = await deployAfterBackup(stack, overriding('later'));
         assert.deepEqual([verdict, posts], [['completed', undefined], 1]);
       },
       inFile({ freezes: { later: { ...NOW, from: '2026-03-02T08:03' } } }),
