@@ -5,7 +5,7 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, setPriority, tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -88,8 +88,6 @@ async function runGroup(group: Group): Promise<Result> {
     ['--enable-source-maps', '--test-reporter', REPORTER, GROUP, ...files],
     ['ignore', 'pipe', 'pipe', 'ipc'],
   );
-  // The server comes first: a test can wait for it, and it cannot wait for a test.
-  setPriority(child.pid!, 10);
   const printed = collect(child);
   const inProgress = new Map<string, string>();
   let newestMs = Date.now();
