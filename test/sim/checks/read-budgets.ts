@@ -33,7 +33,7 @@ function tryProblems(run: Run, reads: RecordedRead[]): string[] {
   );
   const last = answered.find(({ number }) => number === tries);
   const after =
-    last === undefined ? [] : waited.filter((it) => it.id > last.id && !(it.isHinted && learns(run, last, it)));
+    last === undefined ? [] : waited.filter((it) => it.id > last.id && !(it.isHinted && isAskedWithout(run, last, it)));
   return [
     ...answered.flatMap(({ number }, index) =>
       number === index + 1 ? [] : [`made try ${number} as answer ${index + 1}`],
@@ -45,9 +45,10 @@ function tryProblems(run: Run, reads: RecordedRead[]): string[] {
   ];
 }
 
-/** Whether the task that asked for a read was the first to learn of the last try: it takes a hint before an answer. */
-function learns({ history }: Run, last: { id: number }, read: RecordedRead): boolean {
-  return history.find(({ kind, id }) => kind === 'taskCompleted' && id > last.id)?.id === read.taskId;
+/** Whether no task before that of a read knew of the last try, which a pool may make meanwhile. A task takes a hint before an answer. */
+function isAskedWithout({ history }: Run, last: { id: number }, { taskId }: RecordedRead): boolean {
+  const first = history.find(({ kind, id }) => kind === 'taskCompleted' && id > last.id);
+  return first === undefined || taskId <= first.id;
 }
 
 function hintProblems(run: Run, reads: RecordedRead[]): string[] {
