@@ -34,6 +34,12 @@ export function beginPolling({ schedule, tries }: PollPlan): PollState {
 
 export const nextRead = ({ schedule, notBeforeMs }: PollState): DuePoll => nextPoll(schedule, notBeforeMs);
 
+/**
+ * Returns when a read was answered, or earlier. Temporal may have been away since, and what the read showed may be
+ * outdated.
+ */
+export const answeredMs = (read: ReadResult, nowMs: number): number => Math.min(read.answeredMs ?? nowMs, nowMs);
+
 interface ReadAt {
   nowMs: number;
   isTry: boolean;

@@ -1,6 +1,7 @@
 /**
- * Decides what follows a POST. A POST is not idempotent, so it is sent again only if it certainly had no effect. After
- * an ambiguous POST, no result may claim that nothing was started. Pure: times are milliseconds since 1970.
+ * Decides what follows a POST. A POST is not idempotent, so one that certainly had no effect is sent again, and one in
+ * doubt is reconciled first (resend.ts). After a doubt, no result may claim that nothing was started. Pure: times are
+ * milliseconds since 1970.
  */
 import { MAYBE_RESTORED } from '../contract/service-identity.ts';
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
@@ -8,7 +9,7 @@ import { durationText } from '../contract/duration.ts';
 import type { ErrorType, Outcome } from '../contract/names.ts';
 import type { TriggerEffect } from '../contract/sinks.ts';
 import { TIMING } from '../contract/timing.ts';
-import type { ReadResult, TriggerFailureDetails } from '../contract/activities.ts';
+import type { TriggerFailureDetails } from '../contract/activities.ts';
 
 export const MAX_NO_EFFECT = 5;
 
@@ -172,17 +173,17 @@ export function afterTrigger(
   if (result.kind === 'ambiguous') return { kind: 'reconcile', notBeforeMs: nowMs };
   if (result.kind === 'reset')
     return { kind: 'end', outcome: 'unknown', type: 'OutcomeUnknown', message: result.message };
-  if (result.kind === 'refused') return nothingStarted(counts, 'Refused', result.message);
-  if (isForbidden(result)) return nothingStarted(counts, result.type, result.message);
+  if (result.kind === 'refused') return endUnaccepted(counts, 'Refused', result.message);
+  if (isForbidden(result)) return endUnaccepted(counts, result.type, result.message);
   // A trace may have come and gone since the last read.
-  if (result.kind === 'stale' && counts.ambiguous > 0) return nothingStarted(counts, 'OutcomeUnknown', result.message);
+  if (result.kind === 'stale' && counts.ambiguous > 0) return endUnaccepted(counts, 'OutcomeUnknown', result.message);
   if (isUnsent(result) || result.kind === 'unauthorized') return afterUnfitWorker(result, counts, budget, nowMs);
   if (counts.ambiguous > 0) {
     // The operation in progress may be ours, and another request could start a second one. Look for a trace first.
     const notBeforeMs = nowMs + (result.retryAfterMs ?? 0);
     const late = result.retryAfterMs !== null && notBeforeMs > (counts.firstMs ?? nowMs) + budget.resendMs;
     const spent = late || counts.noEffect + counts.conflicts >= MAX_NO_EFFECT;
-    return spent ? nothingStarted(counts, 'OutcomeUnknown', result.message) : { kind: 'reconcile', notBeforeMs };
+    return spent ? endUnaccepted(counts, 'OutcomeUnknown', result.message) : { kind: 'reconcile', notBeforeMs };
   }
   // The service may name no time at all, or one that is over.
   const pauseMs = Math.max(
@@ -191,11 +192,11 @@ export function afterTrigger(
   );
   if (result.kind === 'conflict') {
     const atMs = nowMs + Math.max(pauseMs, budget.busyPauseMs);
-    return atMs <= budget.busyEndsMs ? { kind: 'send', atMs } : nothingStarted(counts, 'Busy', result.message);
+    return atMs <= budget.busyEndsMs ? { kind: 'send', atMs } : endUnaccepted(counts, 'Busy', result.message);
   }
   const atMs = nowMs + pauseMs;
   const spent = counts.noEffect >= MAX_NO_EFFECT || atMs > (counts.firstMs ?? nowMs) + budget.resendMs;
-  return spent ? nothingStarted(counts, 'Refused', result.message) : { kind: 'send', atMs };
+  return spent ? endUnaccepted(counts, 'Refused', result.message) : { kind: 'send', atMs };
 }
 
 type Unfit = Unsent | (TriggerResult<never> & { kind: 'unauthorized' });
@@ -204,12 +205,12 @@ type Unfit = Unsent | (TriggerResult<never> & { kind: 'unauthorized' });
 function afterUnfitWorker(result: Unfit, counts: TriggerCounts, budget: TriggerBudget, nowMs: number): TriggerStep {
   const { resendMs } = budget;
   const { kind, message } = result;
-  if (kind === 'unauthorized' && counts.unauthorized > 1) return nothingStarted(counts, 'Refused', message);
+  if (kind === 'unauthorized' && counts.unauthorized > 1) return endUnaccepted(counts, 'Refused', message);
   const patienceMs = counts.unauthorized > 0 ? Math.min(resendMs, TIMING.poll.unauthorizedPatienceMs) : resendMs;
   const endsMs = (counts.firstMs ?? nowMs) + patienceMs;
   const atMs = sendAgainMs(result, counts, budget, { nowMs, endsMs });
   if (atMs > endsMs) {
-    return nothingStarted(counts, 'Refused', counts.reason === null ? message : `${message}; before: ${counts.reason}`);
+    return endUnaccepted(counts, 'Refused', counts.reason === null ? message : `${message}; before: ${counts.reason}`);
   }
   return counts.ambiguous > 0 ? { kind: 'reconcile', notBeforeMs: atMs } : { kind: 'send', atMs };
 }
@@ -232,7 +233,7 @@ function sendAgainMs(
   return Math.max(askedMs, ownMs);
 }
 
-function nothingStarted(counts: TriggerCounts, type: ErrorType, message: string): TriggerStep {
+function endUnaccepted(counts: TriggerCounts, type: ErrorType, message: string): TriggerStep {
   if (counts.ambiguous === 0) return { kind: 'end', outcome: 'not_started', type, message };
   return {
     kind: 'end',
@@ -240,43 +241,4 @@ function nothingStarted(counts: TriggerCounts, type: ErrorType, message: string)
     type: 'OutcomeUnknown',
     message: `an earlier request may have had an effect; ${message}`,
   };
-}
-
-/* Tracks whether reads since a POST left gaps. Pure: times are milliseconds since 1970. */
-
-export interface ReadCoverage {
-  postMs: number;
-  /** When the last read was answered, or earlier. */
-  lastReadMs: number | null;
-  longestGapMs: number;
-}
-
-export const startReadCoverage = (postMs: number): ReadCoverage => ({ postMs, lastReadMs: null, longestGapMs: 0 });
-
-/**
- * Returns when a read was answered, or earlier. Temporal may have been away since, and what the read showed may be
- * outdated.
- */
-export const answeredMs = (read: ReadResult, nowMs: number): number => Math.min(read.answeredMs ?? nowMs, nowMs);
-
-/**
- * Call this only for answered reads, because a failed read shows nothing. @param readMs when the read was answered, or
- * earlier
- * @param nowMs when the read was answered, or later, so that a gap never seems shorter than it was
- */
-export function recordRead(coverage: ReadCoverage, readMs: number, nowMs = readMs): ReadCoverage {
-  const gapMs = coverage.lastReadMs === null ? 0 : nowMs - coverage.lastReadMs;
-  if (coverage.lastReadMs === null && nowMs - coverage.postMs > TIMING.verdict.coverageSlackMs) {
-    return { ...coverage, lastReadMs: readMs, longestGapMs: Infinity };
-  }
-  return { ...coverage, lastReadMs: readMs, longestGapMs: Math.max(coverage.longestGapMs, gapMs) };
-}
-
-/** Nothing was read while the service was down, however short the outage was. */
-export const recordOutage = (coverage: ReadCoverage): ReadCoverage => ({ ...coverage, longestGapMs: Infinity });
-
-/** True if a read followed the POST within five seconds, and no gap since was over the interval plus five seconds. */
-export function hasNoGaps(coverage: ReadCoverage, intervalMs: number, nowMs: number): boolean {
-  if (coverage.lastReadMs === null) return false;
-  return Math.max(coverage.longestGapMs, nowMs - coverage.lastReadMs) <= intervalMs + TIMING.verdict.coverageSlackMs;
 }

@@ -261,6 +261,9 @@ export function strongestEvidence(
   return seen.inProgress || seen.kept?.inProgress === true ? 'transition' : null;
 }
 
+export const ID_FIELD_REMEDY =
+  'if that is not the id of a deployment, name the field that is, or none, as deploymentId in belay.yaml';
+
 /** A reading that shows that a deployment began after the baseline, and how it shows this. */
 export interface Trace {
   reading: StatusReading;

@@ -7,6 +7,7 @@ import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import {
   contradicts,
   decideVerdict,
+  ID_FIELD_REMEDY,
   observe,
   startRow,
   strongestEvidence,
@@ -16,7 +17,7 @@ import {
   type Trace,
   type Verdict,
 } from '../../rules/verdict.ts';
-import { answeredMs } from '../../rules/trigger-policy.ts';
+import { answeredMs } from '../../rules/poll-state.ts';
 import type { DeploymentCheck } from './hooks.ts';
 import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus, type Poller } from '../polling/poller.ts';
@@ -48,9 +49,6 @@ export function verdictContext(
   const otherIds = serverId === undefined ? [target.id] : [target.id, serverId];
   return { baseline, accepted: false, triggerIds: {}, otherIds, settleMs, minEvidence };
 }
-
-export const ID_FIELD_REMEDY =
-  'if that is not the id of a deployment, name the field that is, or none, as deploymentId in belay.yaml';
 
 export async function awaitVerdict(followed: Followed, given: VerdictContext, start: Start): Promise<Conclusion> {
   const { operation, input, reader, check } = followed;

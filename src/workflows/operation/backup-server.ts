@@ -7,6 +7,7 @@ import type { BackupResult } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { refusalOf } from '../../rules/read-failures.ts';
+import { MAX_AMBIGUITIES } from '../../rules/resend.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import { triggerOnce, writeBackupRecord } from '../activity-proxies.ts';
 import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
@@ -42,7 +43,7 @@ export async function backupServer(input: BackupServerInput, hooks: OperationHoo
       // A backup has no baseline to reconcile with, so make another: a spare costs disk space, a missing one the site.
       resolveDoubt: (ambiguities, notBeforeMs, message) =>
         Promise.resolve(
-          ambiguities > 1
+          ambiguities > MAX_AMBIGUITIES
             ? conclude('unknown', 'OutcomeUnknown', `it is unknown whether a backup was made: ${message}`)
             : Math.max(sentMs + TIMING.post.underWayMs, notBeforeMs),
         ),

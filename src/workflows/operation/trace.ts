@@ -7,29 +7,23 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { isNotDeployed } from '../../rules/never-deployed.ts';
+import { answeredMs } from '../../rules/poll-state.ts';
 import { createPollSchedule, skipTo } from '../../rules/poll-schedule.ts';
 import {
-  answeredMs,
-  hasNoGaps,
+  lastingTrace,
   recordOutage,
   recordRead,
   startReadCoverage,
-  type ReadCoverage,
-  type TriggerResult,
-} from '../../rules/trigger-policy.ts';
-import {
-  NO_OBSERVATIONS,
-  observe,
-  traceOf,
-  type Observations,
-  type Trace,
-  type VerdictContext,
-} from '../../rules/verdict.ts';
+  whyNotResent,
+  type Watched,
+} from '../../rules/resend.ts';
+import type { TriggerResult } from '../../rules/trigger-policy.ts';
+import { NO_OBSERVATIONS, observe, traceOf, type Trace, type VerdictContext } from '../../rules/verdict.ts';
 import { triggerOnce } from '../activity-proxies.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
 import { subjectOfTarget } from '../metrics.ts';
 import { pollUntil } from '../polling/poll-until.ts';
-import { ID_FIELD_REMEDY, type Followed } from './await-verdict.ts';
+import type { Followed } from './await-verdict.ts';
 import type { Operation } from './run-operation.ts';
 import { awaitTrigger, hasRoomToSend, NO_ROOM, triggerInput } from './send-until-accepted.ts';
 
@@ -39,13 +33,10 @@ export interface Deployment extends Followed {
 }
 
 /** A request, and what reads have shown since it was sent. */
-export interface Sent {
+export interface Sent extends Watched {
   readonly context: VerdictContext;
   readonly sentMs: number;
   readonly result: TriggerResult<TriggerAnswer>;
-  seen: Observations;
-  coverage: ReadCoverage;
-  trace: Trace | null;
 }
 
 /** @returns the trace that this read shows, or null */
@@ -130,30 +121,13 @@ export async function reconcile(
     if (polled.kind === 'given_up') return conclude('unknown', polled.reason.type, `${name}: ${polled.reason.message}`);
     if (polled.kind === 'stopped') return conclude('unknown', 'OutcomeUnknown', `${name}: ${NO_ROOM}`);
     trace = lastingTrace(sent);
-    if (trace === null) return unknownWithoutTrace(input, sent, ambiguities, name) ?? notBeforeMs;
+    if (trace === null) {
+      const why = whyNotResent(sent, ambiguities, input, Date.now());
+      return why === null ? notBeforeMs : conclude('unknown', 'OutcomeUnknown', `${name}: ${why}`);
+    }
   }
   operation.result.acceptedAt = new Date().toISOString();
   operation.result.trigger.reconciledBy = trace.by;
   operation.setPhase('wait');
   return 'accepted';
-}
-
-const lastingTrace = ({ trace, seen }: Sent): Trace | null =>
-  trace?.isOver === true && !seen.inProgress ? null : trace;
-
-/** @returns null if the request may be sent once more */
-function unknownWithoutTrace(
-  input: DeploySiteInput,
-  { coverage, seen, trace }: Sent,
-  ambiguities: number,
-  name: string,
-): Conclusion | null {
-  const unknown = (reason: string) => conclude('unknown', 'OutcomeUnknown', `${name}: ${reason}`);
-  if (seen.kept !== null)
-    return unknown(`the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`);
-  if (trace !== null) return unknown('the status changed, and a later read took the change back');
-  if (ambiguities > 1) return unknown('the request was sent twice, and neither attempt left a trace');
-  if (input.onAmbiguous === 'stop') return unknown('the request left no trace, and the run must not send it again');
-  if (hasNoGaps(coverage, input.intervalMs, Date.now())) return null;
-  return unknown('the request left no trace, but the status was not read for a while');
 }

@@ -16,6 +16,7 @@ import { isNotDeployed } from '../../rules/never-deployed.ts';
 import { serviceState } from '../../rules/outage.ts';
 import {
   afterRead,
+  answeredMs,
   answers,
   assumeMade,
   beginPolling,
@@ -26,7 +27,6 @@ import {
 } from '../../rules/poll-state.ts';
 import { heldBackUntilMs, type GivenUp } from '../../rules/read-failures.ts';
 import { withMeaning } from '../../rules/status-words.ts';
-import { answeredMs } from '../../rules/trigger-policy.ts';
 import { pollInPool } from '../activity-proxies.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
 import { metrics } from '../metrics.ts';

@@ -1,0 +1,74 @@
+/**
+ * Decides whether a request in doubt may be sent once more: its answer was lost, so the service may have received it. A
+ * site must not be deployed twice, so reads without a gap have to show that nothing came of the request. A backup has no
+ * status to read before its id is known, and is made once more. Pure: times are milliseconds since 1970.
+ */
+import type { DeploySiteInput } from '../contract/operation.ts';
+import { TIMING } from '../contract/timing.ts';
+import { ID_FIELD_REMEDY, type Observations, type Trace } from './verdict.ts';
+
+/** A second request in doubt ends the operation. */
+export const MAX_AMBIGUITIES = 1;
+
+/** What reads have shown since a deployment was requested. */
+export interface Watched {
+  seen: Observations;
+  coverage: ReadCoverage;
+  trace: Trace | null;
+}
+
+/** The trace that no later read took back, or null. */
+export const lastingTrace = ({ trace, seen }: Watched): Trace | null =>
+  trace?.isOver === true && !seen.inProgress ? null : trace;
+
+/**
+ * Call it after the settle time, if there is no lasting trace.
+ *
+ * @returns why the deployment must not be requested again; null if it may be
+ */
+export function whyNotResent(
+  { coverage, seen, trace }: Watched,
+  ambiguities: number,
+  { onAmbiguous, intervalMs }: Pick<DeploySiteInput, 'onAmbiguous' | 'intervalMs'>,
+  nowMs: number,
+): string | null {
+  if (seen.kept !== null)
+    return `the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`;
+  if (trace !== null) return 'the status changed, and a later read took the change back';
+  if (ambiguities > MAX_AMBIGUITIES) return 'the request was sent twice, and neither attempt left a trace';
+  if (onAmbiguous === 'stop') return 'the request left no trace, and the run must not send it again';
+  if (hasNoGaps(coverage, intervalMs, nowMs)) return null;
+  return 'the request left no trace, but the status was not read for a while';
+}
+
+export interface ReadCoverage {
+  postMs: number;
+  /** When the last read was answered, or earlier. */
+  lastReadMs: number | null;
+  longestGapMs: number;
+}
+
+export const startReadCoverage = (postMs: number): ReadCoverage => ({ postMs, lastReadMs: null, longestGapMs: 0 });
+
+/**
+ * Call this only for answered reads, because a failed read shows nothing.
+ *
+ * @param readMs when the read was answered, or earlier
+ * @param nowMs when the read was answered, or later, so that a gap never seems shorter than it was
+ */
+export function recordRead(coverage: ReadCoverage, readMs: number, nowMs = readMs): ReadCoverage {
+  const gapMs = coverage.lastReadMs === null ? 0 : nowMs - coverage.lastReadMs;
+  if (coverage.lastReadMs === null && nowMs - coverage.postMs > TIMING.verdict.coverageSlackMs) {
+    return { ...coverage, lastReadMs: readMs, longestGapMs: Infinity };
+  }
+  return { ...coverage, lastReadMs: readMs, longestGapMs: Math.max(coverage.longestGapMs, gapMs) };
+}
+
+/** Nothing was read while the service was down, however short the outage was. */
+export const recordOutage = (coverage: ReadCoverage): ReadCoverage => ({ ...coverage, longestGapMs: Infinity });
+
+/** True if a read followed the POST within five seconds, and no gap since was over the interval plus five seconds. */
+export function hasNoGaps(coverage: ReadCoverage, intervalMs: number, nowMs: number): boolean {
+  if (coverage.lastReadMs === null) return false;
+  return Math.max(coverage.longestGapMs, nowMs - coverage.lastReadMs) <= intervalMs + TIMING.verdict.coverageSlackMs;
+}
