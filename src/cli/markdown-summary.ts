@@ -12,7 +12,7 @@ import { adviceMarkdown } from '../features/advice/actions.ts';
 import { partText, stateOfResult } from './run-text.ts';
 import { printNote } from '../process/print.ts';
 
-/** CI limits the size of a page. Rows that are not `completed` come first, so they are kept. */
+/** CI limits the size of a page. Where rows are left out, those that are not `completed` come first. */
 const MAX_ROWS = 500;
 
 /** A file that cannot be written is reported, but does not change the verdict. */
@@ -33,7 +33,7 @@ export function runMarkdown(result: RunResult, advice: readonly OperationAdvice[
     ...head(workflowId ?? 'no run', result),
     ...table(
       ['part', 'outcome', 'last status'],
-      parts.map(({ part, outcome, lastStatus }) => [
+      (parts.length > MAX_ROWS ? worstFirst(parts) : parts).map(({ part, outcome, lastStatus }) => [
         part,
         partText(outcome, result),
         lastStatus === null ? '' : codeSpan(lastStatus),
@@ -73,11 +73,11 @@ export function listMarkdown(runs: RunResult[]): string {
 }
 
 export function countRuns(runs: RunResult[]): OutcomeCounts {
-  return countOutcomes(runs.map((run) => ({ outcome: run.outcome ?? withoutOutcome(run), isRunning: true })));
+  return countOutcomes(runs.map((run) => ({ outcome: run.outcome ?? presumedOutcome(run), isRunning: true })));
 }
 
 /** A run has no outcome while it is in progress, if its input was rejected, or after a defect. */
-function withoutOutcome({ error }: RunResult): Outcome | null {
+function presumedOutcome({ error }: RunResult): Outcome | null {
   if (error === null) return null;
   return error.type === 'Usage' ? 'not_started' : 'unknown';
 }

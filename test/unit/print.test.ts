@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { textOf } from '../../src/features/notifications/worker-channels.ts';
 import { runMarkdown } from '../../src/cli/markdown-summary.ts';
+import type { Outcome } from '../../src/contract/names.ts';
+import type { DeploymentResult } from '../../src/contract/run.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import { withOwnCommand } from '../../src/process/own-command.ts';
 import { printTo, safeJson } from '../../src/process/print.ts';
@@ -97,6 +99,17 @@ test('a summary shows text from outside as code', () => {
   const outsideCode = markdown.replace(/`[^`]*`/g, '');
   assert.doesNotMatch(outsideCode, /[<@]|http:\/\/y/);
   assert.match(markdown, /\(\[Temporal UI\]\(http:[^()]*deploy%281%29[^()]*\)\)/);
+});
+
+test('the summary of a run with more parts than it shows begins with those that need attention', () => {
+  const part = (id: number, outcome: Outcome) => ({ ...emptyDeployment({ kind: 'site', id: `a${id}` }), outcome });
+  const deployments = Array.from({ length: 600 }, (_, id) => part(id, id === 550 ? 'failed' : 'completed'));
+  const rows = (shown: DeploymentResult[]) =>
+    runMarkdown({ ...emptyResult(), deployments: shown })
+      .split('\n')
+      .filter((it) => it.startsWith('| deployment'));
+  assert.match(rows(deployments)[0]!, /`a550` *\| failed/);
+  assert.match(rows(deployments.slice(540, 560))[0]!, /`a540`/, 'in their order if all of them are shown');
 });
 
 test('a notification mentions no one and links nowhere', () => {

@@ -22,8 +22,9 @@ export interface RunFilter {
   appId?: string;
   /** Only runs that deploy at least one of these targets. */
   targets?: readonly Target[];
-  /** Only runs of this server, or of one of these servers. With several outcomes, any of them will do, too. */
+  /** Only runs of this server, or of one of these servers. */
   serverId?: string | readonly string[];
+  /** Only runs that ended with this outcome, or with one of these outcomes. */
   outcome?: Outcome | readonly Outcome[];
   /** Only runs started at or after this time, ISO 8601. */
   since?: string;
@@ -32,7 +33,13 @@ export interface RunFilter {
 }
 
 const RUN_FILTER: Record<keyof RunFilter, true> = {
-  ...{ siteId: true, appId: true, targets: true, serverId: true, outcome: true, since: true, limit: true },
+  siteId: true,
+  appId: true,
+  targets: true,
+  serverId: true,
+  outcome: true,
+  since: true,
+  limit: true,
 };
 
 const DEFAULT_LIMIT = 20;
@@ -57,15 +64,16 @@ async function resultOf(session: Session, info: Listed): Promise<RunResult> {
   const known = listedResult(info);
   if (info.status.name === 'RUNNING') return withLink(session, known);
   const handle = session.client.workflow.getHandle(info.workflowId, info.runId);
-  // The list lags, so Temporal may have deleted it since.
   const { answer, unreadable } = await leniently<RunResult | undefined | null>(() =>
     unlessMissing(closedResult(handle, known)),
   );
   if (answer != null && unreadable === null) return withLink(session, answer);
   const error = answer?.error ?? null;
+  // The list lags, so Temporal may have deleted the run since.
+  const isDeleted = answer === null;
   return withLink(session, {
     ...known,
-    outcome: recordedOutcome(info) ?? answer?.outcome ?? (answer === null ? 'unknown' : null),
+    outcome: recordedOutcome(info) ?? answer?.outcome ?? (isDeleted ? 'unknown' : null),
     // Temporal keeps the type of a failure as plain text.
     error: error === null ? null : { ...error, message: `the reason cannot be read: ${unreadable}` },
     ...(unreadable === null ? {} : { unreadable }),
@@ -113,8 +121,8 @@ function queryOf({ siteId, appId, targets = [], serverId = [], outcome = [], sin
 
 const anyOf = (conditions: string[]): string[] => (conditions.length === 0 ? [] : [`(${conditions.join(' OR ')})`]);
 
-/** A terminated run could not record its outcome. */
+/** A run that Temporal ended could not record its outcome. */
 function outcomeQuery(outcome: Outcome): string {
   const recorded = `BelayOutcome = ${quoted(outcome)}`;
-  return outcome === 'unknown' ? `${recorded} OR ExecutionStatus = 'Terminated'` : recorded;
+  return outcome === 'unknown' ? `${recorded} OR ExecutionStatus IN ('Terminated', 'TimedOut')` : recorded;
 }

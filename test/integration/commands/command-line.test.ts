@@ -2,6 +2,8 @@ import '../../support/timing/use-patient.ts';
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { before, describe, test } from 'node:test';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { ATTRIBUTE_KEYS } from '../../../src/request/search-attributes.ts';
 import type { RunResult } from '../../../src/contract/run.ts';
 import type { JournalEntry } from '../../../src/sandbox/state.ts';
 import { DEPLOY_PACE, PACE } from '../../support/command-line.ts';
@@ -208,6 +210,23 @@ describe('the command line', { concurrency: 4 }, () => {
     });
     assert.deepEqual(await list('--server', serverId, '--outcome', 'not_started'), found);
     assert.deepEqual(await list('--server', serverId, '--outcome', 'failed'), []);
+  });
+
+  test('list --outcome unknown finds a run that Temporal ended because of its time-out', async () => {
+    const serverId = fresh('s');
+    const attributes = new TypedSearchAttributes([{ key: ATTRIBUTE_KEYS.server, value: [serverId] }]);
+    await on.client.workflow.start('backupOnly', {
+      workflowId: fresh('timed-out'),
+      taskQueue: fresh('no-worker'),
+      workflowExecutionTimeout: 1,
+      typedSearchAttributes: attributes,
+      args: [{ serverId }],
+    });
+    const found = await eventually('the run', async () => {
+      const runs = await list('--server', serverId, '--outcome', 'unknown');
+      return runs.length === 1 && runs;
+    });
+    assert.equal(found[0]?.outcome, 'unknown');
   });
 
   test('the help of each main command shows --json and an example', async () => {
