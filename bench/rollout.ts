@@ -46,7 +46,7 @@ await runPart('rollout', async ({ isQuick, deadlineMs, given }) => {
     const place = { address: temporal.address, namespace: 'default' };
     const { result, targets, journal, ...rolled } = await rollFleet({ servers, sites, atOnce, kills, ...PACE }, place);
     const { servers: ended, deployments } = result;
-    const { begunMs: fromMs, wallMs, bestMs } = rolled;
+    const { beganMs: fromMs, wallMs, bestMs } = rolled;
     const durationMs = { backup: PACE.backupMs, deployment: PACE.deploymentMs };
     const pauses = rolloutPauses(journal, { servers: targets, atOnce, durationMs, fromMs, toMs: fromMs + wallMs });
     rounds.push({ kills, ...rolled, pauses, timesBest: wallMs / bestMs, servers: ended, deployments });

@@ -1,4 +1,4 @@
-/** What `belay run`, `backup`, `deploy` and `watch` do: they start a run and wait for its verdict. */
+/** What the commands about runs do. `belay run`, `backup`, `deploy` and `watch` start one and wait for its verdict. */
 import { ciFacts } from '../config/environment/ci-facts.ts';
 import { locateKey, readConfiguration } from '../config/load.ts';
 import type { RunInput } from '../contract/run.ts';
@@ -38,7 +38,7 @@ import { columnsOf } from '../process/live-lines.ts';
 import { ROLLOUT_PREFIX } from '../contract/ids.ts';
 import type { Belay, Run, RunResult, RunStatus } from '../starter.ts';
 import { beginsText } from '../features/freezes/text.ts';
-import { inFlight, waitingSentence } from '../contract/explain-wait.ts';
+import { nameOfPartInFlight, waitingSentence } from '../contract/explain-wait.ts';
 import { adviceOnRun, adviceOnStatus, etaOf, followEta } from '../features/advice/actions-eta.ts';
 import { freezeAhead } from '../features/advice/actions-ahead.ts';
 import { followLive, liveLine } from './follow.ts';
@@ -51,7 +51,7 @@ export type RunFlags = CommanderValues &
 
 export async function startAndWait(type: RunType, options: RunFlags): Promise<void> {
   if (options.again === true && options.key === undefined) {
-    throw new BelayError('Usage', '--again requires --key');
+    throw new BelayError('Usage', '--again requires --key: name the key of the run to repeat');
   }
   const asked = toRunInput(options);
   const input = { ...asked, ...definedFields({ meta: withFacts(asked.meta, ciFacts()) }), ...exceptionsOf(options) };
@@ -171,7 +171,7 @@ export function cancel(id: string, options: OneRunOptions): Promise<void> {
     if (!wasOpen) printNote(`${id} had ended: there was nothing to cancel`);
     return show(belay, id, { ...options, isCancelled: true }).catch((error: unknown) => {
       if (!(error instanceof BelayError) || error.type !== 'Usage') throw error;
-      // Cancelling needs no payload that this process cannot decode, and it is done.
+      // The request to cancel was sent. Only the result cannot be decoded here.
       printFailure({ ...resultOfError(error), workflowId: id }, options.json === true);
       if (wasOpen && options.json !== true) print(CANCELLATION_REQUESTED.trim());
       return EXIT.completed;
@@ -193,7 +193,7 @@ function show(belay: Belay, id: string, options: OneRunOptions): Promise<number>
 async function showStatus(belay: Belay, run: Run, options: OneRunOptions): Promise<number> {
   const status = await run.status();
   const { result, waiting } = status;
-  const why = waiting === null ? null : waitingSentence(waiting, inFlight(result));
+  const why = waiting === null ? null : waitingSentence(waiting, nameOfPartInFlight(result));
   const past = await adviceOnStatus(belay, status);
   const eta = etaOf(status, past);
   if (options.json === true) printJson({ ...result, waiting, why, eta: etaDocument(eta) });

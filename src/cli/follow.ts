@@ -2,7 +2,7 @@
 import type { Contact, Run, RunStatus } from '../starter.ts';
 import { BelayError } from '../contract/errors.ts';
 import { createLiveLines, type LiveLines } from '../process/live-lines.ts';
-import { COUNTDOWN, inFlight, waitingSentence, type Style } from '../contract/explain-wait.ts';
+import { COUNTDOWN, nameOfPartInFlight, waitingSentence, type Style } from '../contract/explain-wait.ts';
 import { TIMING } from '../contract/timing.ts';
 import { moveRuns, versionText } from '../contract/worker-identity.ts';
 import { etaText, type Eta } from '../features/advice/actions.ts';
@@ -50,7 +50,7 @@ export function liveLine(status: RunStatus, countdown: boolean, eta: Eta | null 
   const { result, waiting } = status;
   if (isStarting(status)) return 'starting';
   const silence = contactText(status);
-  const what = inFlight(result);
+  const what = nameOfPartInFlight(result);
   if (silence !== null)
     return waiting === null ? silence : `${silence}; before: ${waitingSentence(waiting, what, STILL)}`;
   if (waiting === null) return what === null ? (result.phase ?? 'starting') : `${what}: in progress`;

@@ -5,7 +5,7 @@ import type { CheckWaiver } from '../features/site-checks/shapes.ts';
 import { BelayError } from '../contract/errors.ts';
 import { durationText, HOUR_MS } from '../contract/duration.ts';
 import { plainText } from '../contract/safe-text.ts';
-import { tooLong, MAX_META_LENGTH } from '../request/limits.ts';
+import { namesOfLongNotes, MAX_META_LENGTH } from '../request/limits.ts';
 import { durationWithin, parseFilled, parseId, parseRunId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
 
 export const json = () => new Option('--json', 'print exactly one JSON document on stdout');
@@ -66,7 +66,7 @@ export function exceptionsOf({ overrideFreeze, check = true, reason: why }: Exce
 
 /** What the user has to know about notes that are stored otherwise than they were given. */
 export const metaNotes = (meta: Record<string, string> | undefined): string[] =>
-  tooLong(meta).map((name) => `note: --meta ${plainText(name)} was cut to ${MAX_META_LENGTH} characters`);
+  namesOfLongNotes(meta).map((name) => `note: --meta ${plainText(name)} was cut to ${MAX_META_LENGTH} characters`);
 
 export const dryRunOption = () =>
   new Option(

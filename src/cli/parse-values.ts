@@ -5,7 +5,7 @@ import { isSameTarget, type Target } from '../contract/target.ts';
 import { COMMIT } from '../contract/commit.ts';
 import { DURATION_REMEDY, durationText, HOUR_MS, parseDuration } from '../contract/duration.ts';
 import type { Limits } from '../request/limits.ts';
-import { validateId } from '../request/validate-id.ts';
+import { problemOfId } from '../request/validate-id.ts';
 
 /** The longest a timer of Node's can be. */
 export const TIMER_LIMITS = [0, 596 * HOUR_MS] as const;
@@ -60,7 +60,7 @@ export function parsePort(text: string): number {
 }
 
 export function parseId(text: string): string {
-  const problem = validateId(text);
+  const problem = problemOfId(text);
   if (problem === null) return text;
   throw new InvalidArgumentError(`The id ${problem}.`);
 }

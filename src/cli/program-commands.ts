@@ -1,4 +1,4 @@
-/** `belay worker`, `webhooks`, `board`, `codec-server` and `sandbox`: one program each. */
+/** The commands that run until they are stopped: `belay worker`, `webhooks`, `board`, `codec-server`, `sandbox`, `dev` and `demo`. */
 import { Command } from 'commander';
 import { parsePort } from './parse-values.ts';
 import { collectOf, RepeatableOption, BOARD_PORT, examples, WEBHOOK_PORT, json } from './options.ts';
@@ -42,7 +42,7 @@ export function programCommands(): Command[] {
       )
       .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, BOARD_PORT)
       .option('--secret-file <path>', 'file with the secret that programs send as bearer, and browsers as password')
-      .option('--identity-header <name>', 'header in which a trusted proxy names whom it let through')
+      .option('--identity-header <name>', 'header in which a trusted proxy names the user that it let through')
       .addOption(
         new RepeatableOption(
           '--trusted-proxy <address>',
@@ -69,7 +69,7 @@ export function programCommands(): Command[] {
       .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4182)
       .option('--origin <origin>', 'the Temporal UI whose pages may call it, like https://temporal.example.com')
       .option('--token-file <path>', 'file with the token that callers send as Authorization: Bearer …')
-      .option('--unauthenticated', 'ask for no token beyond loopback, behind a proxy that asks for credentials')
+      .option('--unauthenticated', 'ask for no token beyond loopback; only behind a proxy that asks for credentials')
       .action(
         async (options: {
           host: string;

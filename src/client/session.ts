@@ -56,7 +56,13 @@ export interface ConnectOptions {
 }
 
 const CONNECT_OPTIONS: Record<keyof ConnectOptions, true> = {
-  ...{ connection: true, address: true, namespace: true, taskQueue: true, uiUrl: true, service: true, by: true },
+  connection: true,
+  address: true,
+  namespace: true,
+  taskQueue: true,
+  uiUrl: true,
+  service: true,
+  by: true,
 };
 
 export interface OpenSession {

@@ -37,7 +37,7 @@ export const COUNTDOWN: Style = {
 
 export function explainRun(progress: RunProgress): Explanation {
   const { result, waiting, operation } = progress;
-  const what = inFlight(result);
+  const what = nameOfPartInFlight(result);
   if (waiting !== null) return { sentence: waitingSentence(waiting, what), waiting };
   if (result.outcome !== null) {
     const by = result.supersededBy?.workflowId;
@@ -120,7 +120,7 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
 }
 
 /** Names the operation that a run is working on. Null before the first one. */
-export function inFlight(result: RunResult, quote: Style['quote'] = (id) => plainText(id)): string | null {
+export function nameOfPartInFlight(result: RunResult, quote: Style['quote'] = (id) => plainText(id)): string | null {
   const part = partInFlight(result);
   if (part === null) return null;
   return 'target' in part ? `deployment of ${targetLabel(part.target, quote)}` : `backup of ${quote(part.serverId)}`;

@@ -11,7 +11,7 @@ import { HostingApiError } from './errors.ts';
 import { isJson } from './parse-answers.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
-const MAX_REASON_LENGTH = 200;
+const MAX_TEXT_LENGTH = 200;
 
 export interface HttpOptions {
   baseUrl: string;
@@ -82,14 +82,14 @@ export async function exchange(options: HttpOptions, call: Exchange): Promise<An
 
 async function reportedSend(options: HttpOptions, call: Exchange, token: string): Promise<RawAnswer> {
   const { send = sendOverHttp, onRequest } = options;
-  const begunMs = performance.now();
+  const beganMs = performance.now();
   let status: number | null = null;
   try {
     const answer = await send(options, call, token);
     ({ status } = answer);
     return answer;
   } finally {
-    onRequest?.({ method: call.method, status, tookMs: performance.now() - begunMs });
+    onRequest?.({ method: call.method, status, tookMs: performance.now() - beganMs });
   }
 }
 
@@ -181,7 +181,7 @@ function answerError(
   return new HostingApiError({
     kind: 'http',
     request,
-    reason: [...`${status} ${reason}`.trim()].slice(0, MAX_REASON_LENGTH).join(''),
+    reason: [...`${status} ${reason}`.trim()].slice(0, MAX_TEXT_LENGTH).join(''),
     sent: true,
     httpStatus: status,
     isJson: isJson(body),

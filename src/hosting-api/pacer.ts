@@ -116,9 +116,9 @@ export async function pacedExchange(
   call: Exchange,
 ): Promise<Answer> {
   if (pacer === undefined) return exchange(options, call);
-  const begunMs = passage.nowMs();
+  const beganMs = passage.nowMs();
   await takeTurn(pacer, passage, call);
-  const timeoutMs = call.method === 'POST' ? call.timeoutMs : call.timeoutMs - (passage.nowMs() - begunMs);
+  const timeoutMs = call.method === 'POST' ? call.timeoutMs : call.timeoutMs - (passage.nowMs() - beganMs);
   try {
     return await exchange(options, { ...call, timeoutMs: Math.max(1, Math.floor(timeoutMs)) });
   } catch (error) {

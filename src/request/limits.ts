@@ -1,11 +1,11 @@
-/** Limits the size of a request. Pure. */
+/** Limits of what users ask for, and the defaults of checks and gates. Pure. */
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { HOUR_MS } from '../contract/duration.ts';
 import { isRecord } from '../contract/plain-object.ts';
 
 export const MAX_ID_LENGTH = 200;
-/** The limit for the reason and the author of a freeze or an override. */
-export const MAX_REASON_LENGTH = 200;
+/** The limit for a text for people, such as the reason and the author of a freeze. */
+export const MAX_TEXT_LENGTH = 200;
 export const MAX_TARGETS = 1_000;
 export const MAX_AT_ONCE = 200;
 /** Rollouts that may have more servers in progress leave their reads to the pools of workers. */
@@ -16,10 +16,10 @@ export const MAX_META_LENGTH = 200;
 /** The limit for all names and values, as they are stored. A rollout copies them into each of its runs. */
 export const MAX_META_BYTES = 4_096;
 
-/** The check of a site after its deployment, where belay.yaml does not say otherwise. In milliseconds. */
+/** The check of a site after its deployment, where belay.yaml does not say otherwise. Durations are in milliseconds. */
 export const CHECK_DEFAULTS = { interval: 5_000, tries: 24, inARow: 3, timeout: 5_000 };
 
-/** The gates, where belay.yaml does not say otherwise. In milliseconds. */
+/** The gates, where belay.yaml does not say otherwise. Durations are in milliseconds. */
 export const GATE_DEFAULTS = { interval: 30_000, tries: 20, inARow: 5, patience: 24 * HOUR_MS };
 
 /** Minimum and maximum, inclusive. */
@@ -54,11 +54,11 @@ export const LIMITS = {
   freshForMs: [1, 7 * 24 * HOUR_MS],
 } as const satisfies Record<string, Limits>;
 
-/* Makes notes fit. CI jobs pass commit messages, and a long message must not refuse a deployment. Pure. */
+/* Makes notes fit. CI jobs pass commit messages, and no deployment may be refused because of a long one. Pure. */
 
 /** Cuts every note that is too long. A value that is no note stays, so that the validation finds it. */
 export function withFittingMeta<T extends { meta?: Record<string, string> }>(input: T): T {
-  if (!isRecord(input) || tooLong(input.meta).length === 0) return input;
+  if (!isRecord(input) || namesOfLongNotes(input.meta).length === 0) return input;
   const entries = Object.entries(input.meta ?? {});
   return {
     ...input,
@@ -67,7 +67,7 @@ export function withFittingMeta<T extends { meta?: Record<string, string> }>(inp
 }
 
 /** Returns the names of the notes to cut. */
-export const tooLong = (meta: Record<string, string> | undefined): string[] =>
+export const namesOfLongNotes = (meta: Record<string, string> | undefined): string[] =>
   isRecord(meta) ? Object.keys(meta).filter((name) => isTooLong(meta[name])) : [];
 
 const isTooLong = (value: unknown): boolean => typeof value === 'string' && value.length > MAX_META_LENGTH;

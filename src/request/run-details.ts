@@ -29,15 +29,15 @@ export function runStaticDetails(input: RunInput, { type, startedBy }: RunToStar
       {
         'Started by': startedBy,
         Service: serviceFact(input.service),
-        'In this order': targets.length > 1 ? firstOf(targets.map(shown)) : null,
-        ...budgetFacts(plan, { backup: isBackedUp(type), deploys: targets.length > 0 }),
+        'In this order': targets.length > 1 ? listStart(targets.map(shown)) : null,
+        ...budgetFacts(plan, { backsUp: isBackedUp(type), deploys: targets.length > 0 }),
         'Last start': lastStartOf(input),
         Override: overrideFact(input.override),
         Checks: waiverFact(input.noCheck),
       },
       input.meta,
     ),
-    follows ? null : `Its operations, with all earlier ones of the same target: ${operationsOf(type, input)}`,
+    follows ? null : `Its operations, each with the earlier ones of the same target: ${operationsOf(type, input)}`,
     follows ? null : 'Never terminate or reset it: its outcome would be unknown.',
   );
 }
@@ -69,13 +69,13 @@ export const serviceFact = (service: string | undefined): string =>
 /** @param parts tells which parts the run has */
 export function budgetFacts(
   { backup, deploy, ifBusy, busyTimeoutMs, outageBudgetMs }: RunPlan,
-  parts: { backup: boolean; deploys: boolean },
+  parts: { backsUp: boolean; deploys: boolean },
 ): Record<string, string | null> {
   const { backupId, maxAgeMs } = backup;
   const reused = maxAgeMs === null ? '' : `, or a completed one that began at most ${durationText(maxAgeMs)} ago`;
   const given = backupId === null ? '' : `the existing one ${codeSpan(backupId)}, `;
   return {
-    Backup: parts.backup ? `${given}${triesFact(backup)}${reused}` : null,
+    Backup: parts.backsUp ? `${given}${triesFact(backup)}${reused}` : null,
     'Each deployment': parts.deploys ? `${triesFact(deploy)}, evidence at least ${deploy.minEvidence}` : null,
     'If another run is at work': ifBusy === 'fail' ? 'fails' : `waits for at most ${durationText(busyTimeoutMs)}`,
     'If the service does not answer':
@@ -90,14 +90,14 @@ export const triesFact = ({ tries, intervalMs }: { tries: number; intervalMs: nu
 /** `christmas`, by `ana` because `CVE` */
 export function overrideFact(override: FreezeOverride | undefined): string | null {
   if (override === undefined) return null;
-  return `${override.freezes.map((it) => codeSpan(it)).join(', ')},${decisionText(override)}`;
+  return `${override.freezes.map((it) => codeSpan(it)).join(', ')},${byWhomAndWhy(override)}`;
 }
 
 /** `none, by `ana` because `CVE`` */
 export const waiverFact = (waiver: CheckWaiver | undefined): string | null =>
-  waiver === undefined ? null : `none,${decisionText(waiver)}`;
+  waiver === undefined ? null : `none,${byWhomAndWhy(waiver)}`;
 
-const decisionText = ({ by, reason }: CheckWaiver): string =>
+const byWhomAndWhy = ({ by, reason }: CheckWaiver): string =>
   `${by === undefined ? '' : ` by ${codeSpan(by)}`} because ${codeSpan(reason)}`;
 
 function lastStartOf({ startDeploysWithinMs, deploysUntil }: RunInput): string | null {
@@ -110,7 +110,7 @@ function lastStartOf({ startDeploysWithinMs, deploysUntil }: RunInput): string |
 
 function operationsOf(type: RunType, input: RunInput): string {
   const backup = isBackedUp(type) && input.serverId !== undefined ? [backupServerId(input.serverId)] : [];
-  return firstOf([...backup, ...targetsOf(input).map(lockIdOf)].map(historyLink), 10);
+  return listStart([...backup, ...targetsOf(input).map(lockIdOf)].map(historyLink), 10);
 }
 
 /* Details that the page of an operation shows from its start. Pure. */
@@ -167,7 +167,7 @@ export function detailsPage(...parts: (string | null)[]): string {
 }
 
 /** Shows only the first entries, so that one long list does not fill the page. */
-export function firstOf(entries: readonly string[], limit = 20): string {
+export function listStart(entries: readonly string[], limit = 20): string {
   const hidden = entries.length - limit;
   return `${entries.slice(0, limit).join(', ')}${hidden > 0 ? `, and ${hidden} more` : ''}`;
 }

@@ -15,7 +15,7 @@ import {
   runStaticDetails,
   type RunToStart,
   detailsPage,
-  firstOf,
+  listStart,
   budgetFacts,
   overrideFact,
   serviceFact,
@@ -115,10 +115,10 @@ export function rolloutStaticDetails(input: RolloutInput, { startedBy }: Rollout
       {
         'Started by': `${startedBy}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
         Service: serviceFact(input.service),
-        Waves: firstOf(waves.map(waveText)),
+        Waves: listStart(waves.map(waveText)),
         'At once': `at most ${counted(maxAtOnce, 'server')}`,
         'Tolerated failures': `${maxFailures}, and one more ${onFailures === 'pause' ? 'pauses' : 'stops'} the rollout`,
-        ...budgetFacts(planRun({ ...input.options }), { backup: true, deploys }),
+        ...budgetFacts(planRun({ ...input.options }), { backsUp: true, deploys }),
         Override: overrideFact(input.override),
         Checks: waiverFact(input.noCheck),
         'Last start':

@@ -1,12 +1,12 @@
 /**
  * Checks ids of the service, keys and names, which become parts of workflow ids and URL paths, and texts for people. Pure.
  */
-import { MAX_ID_LENGTH, MAX_REASON_LENGTH } from './limits.ts';
+import { MAX_ID_LENGTH, MAX_TEXT_LENGTH } from './limits.ts';
 import { isRecord } from '../contract/plain-object.ts';
 import { TARGET_KINDS, type Target } from '../contract/target.ts';
 
 /** @returns what is wrong, as the end of a sentence that begins with the id's name, or null */
-export function validateId(id: unknown): string | null {
+export function problemOfId(id: unknown): string | null {
   if (typeof id !== 'string') return 'is not a string';
   if (id === '') return 'is empty';
   if (id === '.' || id === '..') return `must not be "${id}"`;
@@ -20,19 +20,19 @@ export function validateId(id: unknown): string | null {
 }
 
 /** @returns what is wrong with a text for people, as the end of a sentence that begins with its name, or null */
-export function textProblem(text: unknown): string | null {
+export function problemOfText(text: unknown): string | null {
   if (typeof text !== 'string' || text.trim() === '') return 'is empty: give one';
-  if (text.length <= MAX_REASON_LENGTH) return null;
-  return `has ${text.length} characters, at most ${MAX_REASON_LENGTH} are allowed`;
+  if (text.length <= MAX_TEXT_LENGTH) return null;
+  return `has ${text.length} characters, at most ${MAX_TEXT_LENGTH} are allowed`;
 }
 
 /** @returns the target, or what is wrong */
-export function checkTarget(target: unknown): Target | string {
+export function targetOrProblem(target: unknown): Target | string {
   if (!isRecord(target)) return 'is not an object with kind and id';
   const { kind, id, ...others } = target;
   const known = TARGET_KINDS.find((it) => it === kind);
   if (known === undefined) return `kind: must be one of ${TARGET_KINDS.join(', ')}`;
-  const problem = validateId(id);
+  const problem = problemOfId(id);
   if (problem !== null) return `id: ${problem}`;
   const [unknown] = Object.keys(others);
   return unknown === undefined ? { kind: known, id: id as string } : `${unknown}: is not a field of a target`;

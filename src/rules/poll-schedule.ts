@@ -1,7 +1,7 @@
 /** Decides when the reads of a poll loop are due. Pure: times are milliseconds since 1970. */
 import type { PollSchedule } from '../contract/polling.ts';
 
-export interface DuePoll {
+export interface DueRead {
   atMs: number;
   isTry: boolean;
 }
@@ -22,7 +22,7 @@ export function createPollSchedule(
 }
 
 /** @param notBeforeMs the earliest time that a Retry-After allows */
-export function nextPoll(schedule: PollSchedule, notBeforeMs = 0): DuePoll {
+export function nextScheduledRead(schedule: PollSchedule, notBeforeMs = 0): DueRead {
   if (schedule.heldTryAtMs !== null) return { atMs: Math.max(schedule.heldTryAtMs, notBeforeMs), isTry: true };
   const tryAtMs = tickAtMs(schedule, Math.max(schedule.lastTick + 1, firstTickFrom(schedule, notBeforeMs)));
   const earlyAtMs = schedule.earlyAtMs.find((ms) => ms >= notBeforeMs && ms < tryAtMs);
@@ -33,7 +33,7 @@ export function nextPoll(schedule: PollSchedule, notBeforeMs = 0): DuePoll {
  * Returns the schedule after a read. The read replaces early reads that became due meanwhile. Tries that became due
  * during a slow try or a worker outage are skipped: the next try keeps its place in the interval.
  */
-export function afterPoll(schedule: PollSchedule, endedMs: number, wasTry: boolean): PollSchedule {
+export function afterScheduledRead(schedule: PollSchedule, endedMs: number, wasTry: boolean): PollSchedule {
   const earlyAtMs = schedule.earlyAtMs.filter((ms) => ms > endedMs);
   if (!wasTry) return { ...schedule, earlyAtMs };
   const lastTick = Math.max(schedule.lastTick + 1, ticksUntil(schedule, endedMs));
@@ -44,12 +44,12 @@ export function afterPoll(schedule: PollSchedule, endedMs: number, wasTry: boole
  * Returns the schedule after a read that a rate limit held back. The read is repeated at `againMs`, and a try stays a
  * try.
  */
-export function afterHeldPoll(schedule: PollSchedule, endedMs: number, wasTry: boolean, againMs: number): PollSchedule {
+export function afterHeldRead(schedule: PollSchedule, endedMs: number, wasTry: boolean, againMs: number): PollSchedule {
   if (wasTry) return { ...schedule, heldTryAtMs: againMs };
-  return withExtraPoll(afterPoll(schedule, endedMs, false), againMs);
+  return withExtraRead(afterScheduledRead(schedule, endedMs, false), againMs);
 }
 
-export function withExtraPoll(schedule: PollSchedule, atMs: number): PollSchedule {
+export function withExtraRead(schedule: PollSchedule, atMs: number): PollSchedule {
   return { ...schedule, earlyAtMs: [...schedule.earlyAtMs, atMs].sort((a, b) => a - b) };
 }
 
@@ -72,17 +72,17 @@ const ticksUntil = ({ originMs, intervalMs }: PollSchedule, ms: number): number 
 const firstTickFrom = ({ originMs, intervalMs }: PollSchedule, ms: number): number =>
   Math.ceil((ms - originMs) / intervalMs);
 
-/** The largest part of an interval by which tries are delayed. */
-const MAX_PART = 1 / 5;
+/** The largest share of an interval by which tries are delayed. */
+const MAX_SHARE = 1 / 5;
 
 /**
- * Draws the part of the interval by which a run delays every try. Runs of rollouts and schedules delay their tries; a
- * single run does not.
+ * Draws the share of the interval by which a run delays every try, but no early read. Runs of rollouts and schedules
+ * delay their tries; a single run does not.
  *
  * @param random from 0 up to 1
  */
 export function drawJitter(startsWithOthers: boolean, random: () => number): number {
-  return startsWithOthers ? random() * MAX_PART : 0;
+  return startsWithOthers ? random() * MAX_SHARE : 0;
 }
 
 export const jitterMs = ({ intervalMs, jitter = 0 }: { intervalMs: number; jitter?: number }): number =>

@@ -7,7 +7,14 @@ import type { PollSchedule, PollState, PooledProgress } from '../contract/pollin
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { TIMING } from '../contract/timing.ts';
 import { isNotDeployed } from './never-deployed.ts';
-import { afterHeldPoll, afterPoll, nextPoll, skipTo, withExtraPoll, type DuePoll } from './poll-schedule.ts';
+import {
+  afterHeldRead,
+  afterScheduledRead,
+  nextScheduledRead,
+  skipTo,
+  withExtraRead,
+  type DueRead,
+} from './poll-schedule.ts';
 import {
   afterFailedRead,
   givenUp,
@@ -23,7 +30,7 @@ export interface PollPlan {
   schedule: PollSchedule;
   tries: number;
   /** True if `no deployment yet` is an answer. */
-  notFoundAnswers?: boolean;
+  acceptsNoDeployment?: boolean;
 }
 
 export function beginPolling({ schedule, tries }: PollPlan): PollState {
@@ -32,7 +39,7 @@ export function beginPolling({ schedule, tries }: PollPlan): PollState {
   return { schedule, made: 0, failed: NO_FAILED_READS, notBeforeMs: 0, wholeEndsMs, graceLeft };
 }
 
-export const nextRead = ({ schedule, notBeforeMs }: PollState): DuePoll => nextPoll(schedule, notBeforeMs);
+export const nextRead = ({ schedule, notBeforeMs }: PollState): DueRead => nextScheduledRead(schedule, notBeforeMs);
 
 /**
  * Returns when a read was answered, or earlier. Temporal may have been away since, and what the read showed may be
@@ -46,30 +53,31 @@ interface ReadAt {
 }
 
 /** True if a read without a status says something about the operation. */
-export const answers = ({ notFoundAnswers }: Pick<PollPlan, 'notFoundAnswers'>, read: ReadFailure): boolean =>
-  notFoundAnswers === true && isNotDeployed(read);
+export const isAnswer = ({ acceptsNoDeployment }: Pick<PollPlan, 'acceptsNoDeployment'>, read: ReadFailure): boolean =>
+  acceptsNoDeployment === true && isNotDeployed(read);
 
 /** @returns the state after an answer that decides nothing, and why the loop ends, if it does */
 export function afterRead(
-  plan: Pick<PollPlan, 'tries' | 'notFoundAnswers'>,
+  plan: Pick<PollPlan, 'tries' | 'acceptsNoDeployment'>,
   before: PollState,
   read: ReadResult,
   { nowMs, isTry }: ReadAt,
 ): { state: PollState; end: 'exhausted' | GivenUp | null } {
   const againMs = heldBackUntilMs(read, nowMs);
   const { schedule: last } = before;
-  const schedule = againMs === null ? afterPoll(last, nowMs, isTry) : afterHeldPoll(last, nowMs, isTry, againMs);
-  if (read.ok || answers(plan, read)) {
+  const schedule =
+    againMs === null ? afterScheduledRead(last, nowMs, isTry) : afterHeldRead(last, nowMs, isTry, againMs);
+  if (read.ok || isAnswer(plan, read)) {
     const made = before.made + (isTry ? 1 : 0);
     const state = { ...before, schedule, made, failed: NO_FAILED_READS, notBeforeMs: 0 };
     return { state, end: made >= plan.tries ? 'exhausted' : null };
   }
-  const counts = againMs === null && (isTry || isUnauthorized(read));
+  const isCounted = againMs === null && (isTry || isUnauthorized(read));
   const asksAgainSoon = isUnauthorized(read) && schedule.intervalMs > TIMING.poll.unauthorizedPauseMs;
   const state = {
     ...before,
-    schedule: asksAgainSoon ? withExtraPoll(schedule, nowMs + TIMING.poll.unauthorizedPauseMs) : schedule,
-    failed: counts ? afterFailedRead(before.failed, read, nowMs) : before.failed,
+    schedule: asksAgainSoon ? withExtraRead(schedule, nowMs + TIMING.poll.unauthorizedPauseMs) : schedule,
+    failed: isCounted ? afterFailedRead(before.failed, read, nowMs) : before.failed,
     notBeforeMs: againMs ?? nowMs + (read.retryAfterMs ?? 0),
   };
   const { failed, wholeEndsMs } = state;
@@ -112,7 +120,7 @@ export const beginPooled = (state: PollState, lastStatus: string | null, ids?: D
 
 /** @returns null if the workflow has to decide what the read means */
 export function absorb(tries: number, before: PooledProgress, read: ReadResult, at: ReadAt): PooledProgress | null {
-  if (read.ok && (read.state !== 'in_progress' || !isSameText(read.ids, before.ids))) return null;
+  if (read.ok && (read.state !== 'in_progress' || !hasSameIds(read.ids, before.ids))) return null;
   const { state, end } = afterRead({ tries }, before.state, read, at);
   if (end !== null) return null;
   if (!read.ok) return { ...before, state, isLeftToOthers: false };
@@ -121,7 +129,7 @@ export function absorb(tries: number, before: PooledProgress, read: ReadResult, 
 }
 
 /** Compares the order of the fields, too. If a service changes the order, the workflow decides. */
-const isSameText = (one: DeploymentIds = {}, other: DeploymentIds = {}): boolean =>
+const hasSameIds = (one: DeploymentIds = {}, other: DeploymentIds = {}): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
 /** True if another worker is to repeat the read before it counts. */
@@ -131,13 +139,13 @@ export const isForOthers = (before: PooledProgress, read: ReadResult): boolean =
 /**
  * Returns the progress as if every read that was due by now had been answered, for a wait whose worker cannot be asked.
  */
-export function assumeMade({ state, ...before }: PooledProgress, tries: number, nowMs: number): PooledProgress {
+export function assumeAllAnswered({ state, ...before }: PooledProgress, tries: number, nowMs: number): PooledProgress {
   let { polls } = before;
   let [schedule, made] = [state.schedule, state.made];
   for (;;) {
     const due = nextRead({ ...state, schedule });
     if (due.atMs > nowMs || made >= tries) return { ...before, state: { ...state, schedule, made }, polls };
-    schedule = afterPoll(schedule, due.atMs, due.isTry);
+    schedule = afterScheduledRead(schedule, due.atMs, due.isTry);
     polls += 1;
     if (due.isTry) made += 1;
   }

@@ -3,7 +3,7 @@ import type { BackupConclusion, LockReleased, Waiter } from '../contract/operati
 import { definedFields, isRecord } from '../contract/plain-object.ts';
 import type { RunWork } from '../features/superseding/shapes.ts';
 import { RUN_TYPES } from '../contract/names.ts';
-import { checkTarget, validateId } from '../request/validate-id.ts';
+import { targetOrProblem, problemOfId } from '../request/validate-id.ts';
 
 /** Keeps a message with a full queue far below Temporal's limit of 2 MB. Later waiters rely on their own look. */
 export const MAX_WAITERS = 1_000;
@@ -38,7 +38,9 @@ export function waitersIn(message: unknown): Waiter[] {
   const waiters = isRecord(message) ? message.waiters : null;
   if (!Array.isArray(waiters)) return [];
   return waiters.filter(isWaiter).map(({ workflowId, runId, since, work }) => ({
-    ...{ workflowId, runId, since },
+    workflowId,
+    runId,
+    since,
     ...definedFields({ work: workIn(work) ?? undefined }),
   }));
 }
@@ -65,7 +67,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Whether a value names an execution, as a signal to it needs. */
 export function namesRun(value: unknown): value is { workflowId: string; runId: string } {
   const { workflowId, runId } = isRecord(value) ? value : {};
-  return validateId(workflowId) === null && typeof runId === 'string' && UUID.test(runId);
+  return problemOfId(workflowId) === null && typeof runId === 'string' && UUID.test(runId);
 }
 
 const isInstant = (value: unknown): value is string =>
@@ -76,7 +78,7 @@ export function workIn(value: unknown): RunWork | null {
   const { type, service, serverId, targets, startedAt, supersedes, hasBegun } = value;
   const known = RUN_TYPES.find((it) => it === type);
   if (known === undefined || !Array.isArray(targets) || !isInstant(startedAt)) return null;
-  const checked = targets.map(checkTarget).filter((it) => typeof it !== 'string');
+  const checked = targets.map(targetOrProblem).filter((it) => typeof it !== 'string');
   if (checked.length < targets.length) return null;
   return {
     type: known,

@@ -154,7 +154,11 @@ export function answerRequest(state: State, endpoint: ApiEndpoint, request: ApiR
   const fault = authorized ? state.faults.next(endpoint.route, id) : null;
   const note = (given: NotedAnswer | null, answered: number | null, answer: Reply['answer']) =>
     state.note({
-      ...{ by: 'api', request: `${endpoint.method} ${path}`, answered, authorized, idempotencyKey },
+      by: 'api',
+      request: `${endpoint.method} ${path}`,
+      answered,
+      authorized,
+      idempotencyKey,
       fault: fault?.answer.kind ?? null,
       asksToWaitMs: asksToWaitMs(answer),
       ...given?.noted,

@@ -4,7 +4,7 @@
  */
 import { getProperty } from 'dot-prop';
 import type { ServiceEvent, EventKind } from '../features/events/shapes.ts';
-import { validateId } from '../request/validate-id.ts';
+import { problemOfId } from '../request/validate-id.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { textIn, type JsonObject } from './parse-body.ts';
 import { redactedText } from './redact.ts';
@@ -40,7 +40,7 @@ export function eventOf(body: JsonObject, { fields = {}, kinds = {}, secrets = [
   const idIn = (what: 'server' | 'site' | 'backup') => {
     const id = find(what);
     // A value that looks like a secret is not an id.
-    return id === null || validateId(id) !== null || redactedText(id, secrets) !== id ? null : id;
+    return id === null || problemOfId(id) !== null || redactedText(id, secrets) !== id ? null : id;
   };
   return {
     kind: eventKindOf(rawKind, kinds),

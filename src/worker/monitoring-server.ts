@@ -54,9 +54,9 @@ export async function serveMonitoring(
 
 /** Clocks decide nothing, but people compare the times in logs. */
 async function measureClock({ metrics, polling }: Monitoring): Promise<void> {
-  const begunMs = Date.now();
+  const beganMs = Date.now();
   const timeMs = await polling?.nowMs().catch(() => null);
-  if (typeof timeMs === 'number') metrics.clockIs((begunMs + Date.now()) / 2 - timeMs);
+  if (typeof timeMs === 'number') metrics.clockIs((beganMs + Date.now()) / 2 - timeMs);
 }
 
 /* A worker takes work while it runs and Temporal keeps seeing its polls. */

@@ -72,13 +72,13 @@ export async function announcePolicy(
  * answer in time; the worker then starts without this check.
  */
 export async function waitUntilPolling(connection: ConnectionLike, queue: PolledQueue): Promise<number | null> {
-  const begunMs = Date.now();
-  const deadlineMs = begunMs + TIMING.worker.visibleWithinMs;
+  const beganMs = Date.now();
+  const deadlineMs = beganMs + TIMING.worker.visibleWithinMs;
   for (let pauseMs = TIMING.worker.visiblePauseMs; ; pauseMs *= 2) {
     const polled = await ownPoll(connection, queue, deadlineMs).catch(() => null);
     if (polled === null) return null;
     // The poll began at some time since the start.
-    if (polled !== undefined) return Math.round((begunMs + Date.now()) / 2 - polled.polledMs);
+    if (polled !== undefined) return Math.round((beganMs + Date.now()) / 2 - polled.polledMs);
     await sleep(pauseMs);
   }
 }

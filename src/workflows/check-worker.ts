@@ -1,6 +1,7 @@
 /** Checks whether the workers have what the input needs, and whether it is too late to start. */
 import { sleep, workflowInfo } from '@temporalio/workflow';
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/common';
+import { durationText } from '../contract/duration.ts';
 import { TIMING } from '../contract/timing.ts';
 import { otherEpoch, isServed } from '../contract/service-identity.ts';
 import type { RunInput, RunError, RunPlan } from '../contract/run.ts';
@@ -15,17 +16,17 @@ const ASKING_ROUNDS = 3;
 const ASKED_AT_ONCE = 12;
 
 /** The conclusion of a run or rollout that a worker took up too late, or null. */
-export function tooLate(begunMs: number, startWithinMs: number): Conclusion | null {
-  if (begunMs - workflowInfo().startTime.getTime() <= startWithinMs) return null;
+export function takenUpTooLate(beganMs: number, startWithinMs: number): Conclusion | null {
+  if (beganMs - workflowInfo().startTime.getTime() <= startWithinMs) return null;
   return noWorkerWithin(startWithinMs, 'took up');
 }
 
 export function noWorkerWithin(startWithinMs: number, did: 'took up' | 'admitted'): Conclusion {
-  const message = `no worker ${did} this run within ${startWithinMs} ms, so it was not started`;
+  const message = `no worker ${did} this run within ${durationText(startWithinMs)}, so it was not started`;
   return conclude('not_started', 'NoWorker', message);
 }
 
-/** The conclusion if the database was restored since this began: what it sent is forgotten. Or null. */
+/** The conclusion if the database was restored since this began, because what it sent is forgotten. Or null. */
 export function restoredSince(
   { epoch }: Pick<RunInput, 'epoch'>,
   facts: Pick<WorkerInfo, 'epoch'>,
@@ -62,15 +63,8 @@ const knowsPaths = ({ deploysApps = false }: WorkerInfo, targets: readonly Targe
  * Asks other workers if the first one does not fit, so that one worker with another configuration cannot fail a run.
  * Which worker takes an activity is random: a worker with five pollers may take five in a row.
  */
-async function askOthers(
-  question: WorkerQuestion,
-  { service, heartbeat, targets }: Needs,
-  first: WorkerInfo,
-): Promise<WorkerInfo> {
-  const fits = (facts: WorkerInfo) =>
-    (service === undefined || isServed(service, facts)) &&
-    knowsPaths(facts, targets) &&
-    (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true);
+async function askOthers(question: WorkerQuestion, needs: Needs, first: WorkerInfo): Promise<WorkerInfo> {
+  const fits = (facts: WorkerInfo) => refusalOfWorker(needs, facts) === null;
   let facts = first;
   for (let round = 0; round < ASKING_ROUNDS && !fits(facts); round += 1) {
     if (round > 0) await sleep(TIMING.lookup.otherWorkersPauseMs, { summary: 'before asking other workers' });
@@ -86,23 +80,25 @@ async function askOthers(
 export type Checked = { error: RunError } | { plan: RunPlan; facts: WorkerInfo };
 
 /**
- * @param needsOf what a worker needs, of an input that was checked: one that lacks it is not asked to decide. Default:
- * nothing. The answer of one worker counts, whole
+ * All facts come from one worker.
+ *
+ * @param needsOf what a worker needs for an input that it accepts. If the first worker lacks it, others are asked.
+ * Default: nothing
  */
 export async function letWorkerCheck(
   question: Required<Pick<WorkerQuestion, 'request'>> & WorkerQuestion,
   needsOf?: () => Needs,
 ): Promise<Checked> {
-  const first = await describeWorker(question).catch(refusalOf);
+  const first = await describeWorker(question).catch(refuseUnchecked);
   if ('error' in first) return first;
-  const isAsked = needsOf === undefined || first.checked === undefined || 'problem' in first.checked;
-  const { checked, ...facts } = isAsked ? first : await askOthers(question, needsOf(), first);
+  const firstDecides = needsOf === undefined || first.checked === undefined || 'problem' in first.checked;
+  const { checked, ...facts } = firstDecides ? first : await askOthers(question, needsOf(), first);
   if (checked === undefined) return { error: { type: 'Internal', message: 'the worker did not check the input' } };
   return 'problem' in checked ? { error: { type: 'Usage', message: checked.problem } } : { plan: checked.plan, facts };
 }
 
-/** What no worker could check in some minutes ends here: it would hold its place for ever. */
-function refusalOf(error: unknown): { error: RunError } {
+/** A workflow whose input no worker could check within minutes ends: otherwise it would hold its id and its locks for ever. */
+function refuseUnchecked(error: unknown): { error: RunError } {
   const why = whyUnchecked(error instanceof ActivityFailure ? error.cause : undefined);
   if (why === null) throw error;
   return { error: { type: 'Refused', message: `no worker could check the request: ${why}` } };
@@ -110,12 +106,12 @@ function refusalOf(error: unknown): { error: RunError } {
 
 function whyUnchecked(cause: unknown): string | null {
   if (cause instanceof TimeoutFailure)
-    return 'none that began to answered in time: see to the workers, then start again';
+    return 'every worker that began to check it was too slow: see to the workers, then start again';
   if (!(cause instanceof ApplicationFailure)) return null;
   return `${plainText(cause.message, 400)}: correct it there, then start again`;
 }
 
-/** How what was not checked ends. What no worker could check has requested nothing. */
+/** Ends a workflow whose input was not checked. It has requested nothing. */
 export function endUnchecked<R extends { outcome: Outcome | null; error: RunError | null; endedAt: string | null }>(
   result: R,
   error: RunError,

@@ -119,8 +119,8 @@ export const BAD_WORKER: TestedMutant[] = [
     changes: [
       change(
         'workflows/operation/await-verdict.ts',
-        'notFoundAnswers: result.trigger.attempts === 0',
-        'notFoundAnswers: true',
+        'acceptsNoDeployment: result.trigger.attempts === 0',
+        'acceptsNoDeployment: true',
       ),
     ],
     test: sim('rules/answers/reads', 'a site deleted during the wait for its deployment ends it unknown'),

@@ -94,7 +94,7 @@ export const RATE_LIMITS: TestedMutant[] = [
   },
   {
     rule: 'runs that start together read at the same moments',
-    changes: [change(JITTER, 'random() * MAX_PART', '0 * random() * MAX_PART')],
+    changes: [change(JITTER, 'random() * MAX_SHARE', '0 * random() * MAX_SHARE')],
     test: sim('rules/rollouts/rollouts', 'the runs of a rollout delay their tries'),
   },
   {
@@ -110,12 +110,12 @@ export const RATE_LIMITS: TestedMutant[] = [
   },
   {
     rule: 'a single run loses its beat',
-    changes: [change(JITTER, 'startsWithOthers ? random()', 'startsWithOthers || MAX_PART > 0 ? random()')],
+    changes: [change(JITTER, 'startsWithOthers ? random()', 'startsWithOthers || MAX_SHARE > 0 ? random()')],
     test: unit('jitter', 'a single run keeps its beat'),
   },
   {
     rule: 'a try is delayed by up to half of the interval',
-    changes: [change(JITTER, 'MAX_PART = 1 / 5', 'MAX_PART = 1 / 2')],
+    changes: [change(JITTER, 'MAX_SHARE = 1 / 5', 'MAX_SHARE = 1 / 2')],
     test: unit('jitter', 'property: every try is delayed by the same time'),
   },
 ];

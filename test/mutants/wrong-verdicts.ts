@@ -97,7 +97,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'the pool keeps answers with another id',
     changes: [
-      change('rules/poll-state.ts', ' || !isSameText(read.ids, before.ids)', ' && isSameText(read.ids, before.ids)'),
+      change('rules/poll-state.ts', ' || !hasSameIds(read.ids, before.ids)', ' && hasSameIds(read.ids, before.ids)'),
     ],
     test: unit('pooled-wait', 'gives an answer with another id to the workflow'),
   },

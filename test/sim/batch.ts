@@ -29,7 +29,7 @@ export const print = (text: string) => void process.stdout.write(`${text}\n`);
 
 /** @returns how much is wrong */
 export async function playBatch({ from, seeds, codePath, flags }: Batch): Promise<number> {
-  const begunMs = performance.now();
+  const beganMs = performance.now();
   const cores = Math.min(availableParallelism(), seeds);
   const met = new Set<string>();
   let [played, found] = [0, 0];
@@ -73,6 +73,6 @@ export async function playBatch({ from, seeds, codePath, flags }: Batch): Promis
   if (broken > 0) print(`${broken} processes ended with an error`);
   const missed = notMet(met);
   if (missed.length > 0) print(`${missed.length} situations not met: ${missed.join('; ')}`);
-  print(`${played} seeds, ${found} findings, ${Math.round((performance.now() - begunMs) / 1_000)} s`);
+  print(`${played} seeds, ${found} findings, ${Math.round((performance.now() - beganMs) / 1_000)} s`);
   return found + broken + (played < MEETS_EVERYTHING ? 0 : missed.length);
 }

@@ -40,7 +40,7 @@ export interface FleetReport {
   targets: readonly ServerOfSites[];
   /** What the service received. */
   journal: readonly JournalEntry[];
-  begunMs: number;
+  beganMs: number;
 }
 
 type TemporalPlace = Pick<Place, 'address' | 'namespace'>;
@@ -67,14 +67,14 @@ export async function rollFleet(options: FleetOptions, temporal: TemporalPlace):
     maxFailures: failing.size,
     options: { backup: pace, deploy: pace, keepGoing: true },
   };
-  const begunMs = Date.now();
+  const beganMs = Date.now();
   const rollout = await belay.rollouts.start(rolloutOf(targets, more));
   const ending = endOf(rollout);
   for (let kill = 1; kill <= options.kills; kill += 1) {
     worker = await killedAfter(worker, sandbox, Math.round((options.servers * kill) / (options.kills + 1)), env);
   }
   const result = await ending;
-  const wallMs = Date.now() - begunMs;
+  const wallMs = Date.now() - beganMs;
   check(sandbox, { targets, failing, result });
   const handle = new Client({ connection, namespace }).workflow.getHandle(rollout.workflowId);
   const { historyLength, historySize } = await handle.describe();
@@ -86,7 +86,7 @@ export async function rollFleet(options: FleetOptions, temporal: TemporalPlace):
     bestMs: (options.servers / atOnce) * (backupMs + (options.sites / options.servers) * deploymentMs),
     atOnce: mostAtOnce(sandbox, targets),
     history: { events: historyLength, bytes: historySize ?? 0 },
-    ...{ targets, journal: sandbox.journal, begunMs },
+    ...{ targets, journal: sandbox.journal, beganMs },
   };
 }
 

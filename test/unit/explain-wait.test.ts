@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inFlight, rolloutSentence, waitingSentence } from '../../src/contract/explain-wait.ts';
+import { nameOfPartInFlight, rolloutSentence, waitingSentence } from '../../src/contract/explain-wait.ts';
 import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
 import type { RolloutWaiting, Waiting } from '../../src/contract/waiting.ts';
 
@@ -23,7 +23,7 @@ test('before the request, a deployment waits for another one only if the service
 
 test('a run that is still being checked works on none of its deployments', () => {
   const result = emptyResult({ deployments: [emptyDeployment({ kind: 'site', id: 'a1' })] });
-  const during = (phase: typeof result.phase) => inFlight({ ...result, phase });
+  const during = (phase: typeof result.phase) => nameOfPartInFlight({ ...result, phase });
   assert.deepEqual([null, 'checking' as const, 'deploy' as const].map(during), [null, null, 'deployment of a1']);
 });
 

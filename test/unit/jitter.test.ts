@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { drawJitter, jitterMs, afterPoll, createPollSchedule, nextPoll } from '../../src/rules/poll-schedule.ts';
+import {
+  drawJitter,
+  jitterMs,
+  afterScheduledRead,
+  createPollSchedule,
+  nextScheduledRead,
+} from '../../src/rules/poll-schedule.ts';
 
 test('a single run keeps its beat', () => {
   assert.equal(
@@ -22,12 +28,12 @@ test('property: every try is delayed by the same time, at most a fifth of the in
       assert.ok(delayMs >= 0 && delayMs <= intervalMs / 5);
       const earlyMs = Math.floor(intervalMs / 2);
       let schedule = createPollSchedule(0, intervalMs, { earlyMs: [earlyMs], jitterMs: delayMs });
-      assert.deepEqual(nextPoll(schedule), { atMs: earlyMs, isTry: false });
-      schedule = afterPoll(schedule, earlyMs, false);
+      assert.deepEqual(nextScheduledRead(schedule), { atMs: earlyMs, isTry: false });
+      schedule = afterScheduledRead(schedule, earlyMs, false);
       for (let k = 1; k <= 4; k += 1) {
-        const due = nextPoll(schedule);
+        const due = nextScheduledRead(schedule);
         assert.deepEqual(due, { atMs: k * intervalMs + delayMs, isTry: true });
-        schedule = afterPoll(schedule, due.atMs, true);
+        schedule = afterScheduledRead(schedule, due.atMs, true);
       }
     }),
   );

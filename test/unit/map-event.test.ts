@@ -6,7 +6,7 @@ import { hashedId, isRepeatOf, isUsableId } from '../../src/webhooks/handle-deli
 import { parseBody, textIn } from '../../src/webhooks/parse-body.ts';
 import { eventKindOf, eventOf, idIn, type Fields } from '../../src/webhooks/map-event.ts';
 import { redacted, shapeOf } from '../../src/webhooks/redact.ts';
-import { validateId } from '../../src/request/validate-id.ts';
+import { problemOfId } from '../../src/request/validate-id.ts';
 import { anyText, bodyOf, MAX_BODY_BYTES } from '../support/bodies.ts';
 
 const taken = (body: unknown, fields?: Fields) =>
@@ -94,7 +94,7 @@ test("property: every body maps to an event with usable or no ids and a short fo
     fc.property(anyText, (text) => {
       const body = bodyOf(text);
       const { serverId, siteId, backupId, rawKind, at } = eventOf(body);
-      for (const id of [serverId, siteId, backupId]) assert.ok(id === null || validateId(id) === null);
+      for (const id of [serverId, siteId, backupId]) assert.ok(id === null || problemOfId(id) === null);
       assert.ok(rawKind === null || [...rawKind].length <= 100);
       assert.ok(at === null || new Date(at).toISOString() === at);
       assert.ok(shapeOf(redacted(body)).length > 0);

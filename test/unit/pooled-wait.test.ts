@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import type { ReadFailure, ReadResult } from '../../src/contract/activities.ts';
 import type { WaitingForRead } from '../../src/contract/waiting.ts';
 import { createPollSchedule } from '../../src/rules/poll-schedule.ts';
-import { beginPolling, nextRead, absorb, assumeMade, beginPooled, isForOthers } from '../../src/rules/poll-state.ts';
+import {
+  beginPolling,
+  nextRead,
+  absorb,
+  assumeAllAnswered,
+  beginPooled,
+  isForOthers,
+} from '../../src/rules/poll-state.ts';
 import { onBeat, readsNow } from '../../src/client/runs/recorded-wait.ts';
 
 const T0 = Date.parse('2026-11-22T01:06:00Z');
@@ -70,7 +77,7 @@ describe('a pooled wait', () => {
         for (let n = 1; n <= Math.min(made, tries - 1); n += 1)
           progress = absorb(tries, progress, BUILDING, { nowMs: T0 + n * INTERVAL_MS, isTry: true })!;
         const nowMs = T0 + progress.polls * INTERVAL_MS + laterMs;
-        const { polls, state } = assumeMade(progress, tries, nowMs);
+        const { polls, state } = assumeAllAnswered(progress, tries, nowMs);
         assert.equal(polls, Math.min(tries, Math.floor((nowMs - T0) / INTERVAL_MS)));
         assert.equal(state.made, polls);
       }),

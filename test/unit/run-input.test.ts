@@ -10,7 +10,7 @@ import {
 } from '../../src/contract/ids.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { planRun } from '../../src/request/run-options.ts';
-import { validateId } from '../../src/request/validate-id.ts';
+import { problemOfId } from '../../src/request/validate-id.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { codeSpan, plainText, shellWord } from '../../src/contract/safe-text.ts';
 
@@ -33,7 +33,7 @@ test('the workflow ids of an app name it as one, so that a site with its id has 
 });
 
 test('property: workflow ids have at most 200 bytes and differ', () => {
-  const id = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 }).filter((text) => validateId(text) === null);
+  const id = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 }).filter((text) => problemOfId(text) === null);
   fc.assert(
     fc.property(id, id, (one, other) => {
       const made = deploySiteId(one);

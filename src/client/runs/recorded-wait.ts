@@ -6,7 +6,7 @@ import { POOLED_WAIT_ACTIVITY } from '../../contract/names.ts';
 import type { Execution } from '../../contract/operation.ts';
 import type { PooledWait, PooledProgress } from '../../contract/polling.ts';
 import type { Waiting, WaitingForRead } from '../../contract/waiting.ts';
-import { nextRead, assumeMade } from '../../rules/poll-state.ts';
+import { nextRead, assumeAllAnswered } from '../../rules/poll-state.ts';
 import { decoded } from '../decode-payloads.ts';
 import type { Session } from '../session.ts';
 import { isOperation, type Events } from './run-history.ts';
@@ -105,7 +105,7 @@ export function readsNow(
   progress: PooledProgress,
   nowMs: number,
 ): WaitingForRead {
-  const { state } = assumeMade(progress, tries, nowMs);
+  const { state } = assumeAllAnswered(progress, tries, nowMs);
   return {
     kind,
     try: Math.min(state.made + 1, tries),

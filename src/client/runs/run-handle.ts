@@ -69,40 +69,43 @@ async function currentStatus(session: Session, handle: WorkflowHandle): Promise<
   return statusOf(session, await describeRun(handle));
 }
 
-function waitForRun(session: Session, { handle, runId }: Named, options: WaitOptions): Promise<RunResult> {
-  const named = { handle, runId };
+function waitForRun(session: Session, ref: RunRef, options: WaitOptions): Promise<RunResult> {
+  const { handle } = ref;
   return awaitResult<RunResult>(
     session,
     {
       handle,
       check: () => describeRun(handle),
-      failed: (error) => runError(session, named, error),
-      stopped: () => stoppedWaiting(session, named),
-      lost: (message) => new BelayError('TemporalUnreachable', message, withLink(session, idsOf(named))),
+      failed: (error) => runError(session, ref, error),
+      stopped: () => stoppedWaiting(session, ref),
+      lost: (message) => new BelayError('TemporalUnreachable', message, withLink(session, resultWithIds(ref))),
     },
     options,
   );
 }
 
-interface Named {
+interface RunRef {
   handle: WorkflowHandle;
   runId: string | null;
 }
 
-async function runError(session: Session, named: Named, error: WorkflowFailedError): Promise<BelayError> {
+async function runError(session: Session, ref: RunRef, error: WorkflowFailedError): Promise<BelayError> {
   const result = await soon(session, 'read the run', async () => {
-    const described = await named.handle.describe();
+    const described = await ref.handle.describe();
     return whole(session, described, failedResult(error, knownOf(described)));
-  }).catch(() => failedResult(error, idsOf(named)));
+  }).catch(() => failedResult(error, resultWithIds(ref)));
   const { type, message } = result.error ?? { type: 'Internal', message: 'the run failed without a reason' };
   return new BelayError(type, message, withLink(session, result));
 }
 
-/** Carries the latest known result, so that the caller can decide what to do. */
-async function stoppedWaiting(session: Session, named: Named): Promise<BelayError> {
-  const { handle } = named;
+/**
+ * Carries the latest known result, so that the caller can decide what to do. If the run has ended meanwhile, it carries
+ * only the ids: who stops waiting gets no verdict.
+ */
+async function stoppedWaiting(session: Session, ref: RunRef): Promise<BelayError> {
+  const { handle } = ref;
   const status = await inTime(currentStatus(session, handle));
-  const known = status === null || status.contact === 'closed' ? withLink(session, idsOf(named)) : status.result;
+  const known = status === null || status.contact === 'closed' ? withLink(session, resultWithIds(ref)) : status.result;
   return new BelayError(
     'StoppedWaiting',
     `stopped waiting, the run continues; wait again with \`belay wait ${shellWord(handle.workflowId)}\``,
@@ -110,7 +113,7 @@ async function stoppedWaiting(session: Session, named: Named): Promise<BelayErro
   );
 }
 
-function idsOf({ handle: { workflowId }, runId }: Named): RunResult {
+function resultWithIds({ handle: { workflowId }, runId }: RunRef): RunResult {
   return emptyResult({ workflowId, runId });
 }
 
@@ -151,10 +154,10 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   const result = resultOf(known, await historyFacts(session.client, handleOf(session, described)), open);
   if (!isNextOf(result, open)) return statusOf(session, described);
   const events = await latestEvents(session, open);
-  const begun = await waitOf(session.client, open, events);
+  const wait = await waitOf(session.client, open, events);
   // Only the operation itself knows since when it is parked.
-  if (begun === 'other') return statusOf(session, described);
-  const waiting = await withPooledProgress(session, open, begun);
+  if (wait === 'other') return statusOf(session, described);
+  const waiting = await withPooledProgress(session, open, wait);
   const contact = isIdle(events) ? 'silent' : 'answers';
   return { result: withLink(session, result), waiting, ...(await missing(session, described, contact)) };
 }
@@ -164,7 +167,7 @@ function resultOf(known: RunResult, facts: HistoryFacts, open: Open): RunResult 
   return { ...result, phase: isBackup(open) ? 'backup' : 'deploy' };
 }
 
-/** An earlier deployment without an operation has no outcome in the history. */
+/** A deployment that never got an operation has no outcome in the history, so it looks like the next one. */
 function isNextOf({ deployments }: RunResult, open: Open): boolean {
   const next = deployments.find(({ outcome }) => outcome === null);
   return isBackup(open) || (next !== undefined && lockIdOf(next.target) === open.workflowId);

@@ -17,7 +17,7 @@ export function createRetries(maxAttempts: number) {
   let lastRetryAtMs = 0;
 
   const interceptor: Interceptor = (options, nextCall) => {
-    const begunMs = Date.now();
+    const beganMs = Date.now();
     const deadlineMs = Number(options.deadline ?? Infinity);
     const putOff = putOffNow();
     // Attempts that Temporal limited do not count among the usual ones.
@@ -26,7 +26,7 @@ export function createRetries(maxAttempts: number) {
     const retrying = makeGrpcRetryInterceptor({
       retryableDecider(attempt, status) {
         if (ended) return false;
-        if (isLimited(status)) return putOff.isAllowed && Date.now() - begunMs < TIMING.client.limitedMs;
+        if (isLimited(status)) return putOff.isAllowed && Date.now() - beganMs < TIMING.client.limitedMs;
         return usual.retryableDecider(attempt - limitedTimes, status);
       },
       delayFunction(attempt, status) {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { lockIdOf } from '../../contract/ids.ts';
 import { targetText } from '../../contract/target.ts';
 import { MAX_TARGETS } from '../../request/limits.ts';
-import { validateId } from '../../request/validate-id.ts';
+import { problemOfId } from '../../request/validate-id.ts';
 import { keyOf, targetsOn, type InventoryEntry } from '../inventory.ts';
 import type { Configuration } from './file-schema.ts';
 import { ids, labels, name, type ReportIssue } from './schema-values.ts';
@@ -18,7 +18,7 @@ const server = z.strictObject(
 );
 
 const serverId = z.string().superRefine((text, context) => {
-  const problem = validateId(text);
+  const problem = problemOfId(text);
   if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
 });
 

@@ -1,7 +1,7 @@
 /** Schemas of values that occur in several places of belay.yaml. */
 import { z } from 'zod';
 import { DAY_MS, durationText, parseDuration } from '../../contract/duration.ts';
-import { validateId } from '../../request/validate-id.ts';
+import { problemOfId } from '../../request/validate-id.ts';
 import { TIME_OF_DAY } from '../../request/input/run-input.ts';
 import { NAME } from '../../request/input/rollout-input.ts';
 import { cronTimes } from '../../request/calendar/cron-times.ts';
@@ -21,7 +21,7 @@ export const id = z
   .union([z.string(), z.number()], { error: 'write the id of a server, site or app' })
   .transform(String)
   .superRefine((text, context) => {
-    const problem = validateId(text);
+    const problem = problemOfId(text);
     if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
   })
   .register(AS_WRITTEN, KEPT);

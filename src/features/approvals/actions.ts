@@ -264,7 +264,8 @@ export const approvalsPart: Part = {
     const { rollout, options, runs } = planned;
     const waves = rollout?.waves ?? [{ name: '' }];
     const needs = waves.map(({ name: wave, approval: named }: Wave) => ({
-      ...{ wave, named },
+      wave,
+      named,
       needed: runs
         .filter((run) => rollout === null || run.wave === wave)
         .flatMap((run) => operationsOf(run).flatMap(approvalsFor))
@@ -280,8 +281,12 @@ export const approvalsPart: Part = {
 };
 
 const documentOf = ({ name, wave, rule }: AskedFor) => ({
-  ...{ name, wave, isKnown: rule !== null },
-  ...{ need: rule?.need ?? null, from: rule?.from ?? null, proof: rule?.proof ?? null },
+  name,
+  wave,
+  isKnown: rule !== null,
+  need: rule?.need ?? null,
+  from: rule?.from ?? null,
+  proof: rule?.proof ?? null,
 });
 
 function linesOf({ rollout }: Planned, asked: readonly AskedFor[]): string[] {

@@ -47,7 +47,10 @@ export function createTokenVerifier(): VerifyToken {
   return async (token, { gate, audience, actor }, atMs) => {
     const { issuer } = gate;
     const { payload } = await jwtVerify(token, keysOf(issuer), {
-      ...{ issuer, audience, algorithms: ['RS256'], currentDate: new Date(atMs) },
+      issuer,
+      audience,
+      algorithms: ['RS256'],
+      currentDate: new Date(atMs),
       clockTolerance: CLOCK_TOLERANCE_S,
       requiredClaims: ['exp', 'repository_id', 'environment', 'actor', 'run_id'],
     }).catch(rethrow);

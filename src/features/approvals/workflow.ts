@@ -286,7 +286,9 @@ export function planOf(
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo();
   return {
     version: 1,
-    ...{ namespace, workflowId, executionId: firstExecutionRunId },
+    namespace,
+    workflowId,
+    executionId: firstExecutionRunId,
     ...of,
     override: override === undefined ? null : { freezes: override.freezes, reason: override.reason },
     noCheck: noCheck === undefined ? null : { reason: noCheck.reason },

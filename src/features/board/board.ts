@@ -61,8 +61,13 @@ interface Known {
 export function createBoard(options: BoardOptions): Board {
   const { session, service, receipts, configuration = () => readConfiguration(), passage = REAL } = options;
   const known: Known = {
-    ...{ configuration: {}, policy: policyOf({}) },
-    ...{ inFlight: [], running: [], schedules: [], workers: null, readAt: null },
+    configuration: {},
+    policy: policyOf({}),
+    inFlight: [],
+    running: [],
+    schedules: [],
+    workers: null,
+    readAt: null,
   };
   const past = createPast(session);
   const readings = new Map<string, Reading>();
@@ -98,7 +103,9 @@ export function createBoard(options: BoardOptions): Board {
     const nowMs = Date.now();
     const seen = {
       ...known,
-      ...{ targets: targets(), past, readings: service === null ? null : readings },
+      targets: targets(),
+      past,
+      readings: service === null ? null : readings,
       freezes: freezesIn(known, nowMs),
       problems: poller.problems(),
     };

@@ -35,7 +35,12 @@ const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html =>
 
 /** A sign and a word go together, because color alone must never tell outcomes apart. */
 const SIGNS: Record<Outcome, string> = {
-  ...{ completed: '✓', failed: '✗', unknown: '?', timed_out: '⧗', cancelled: '⊘', not_started: '–' },
+  completed: '✓',
+  failed: '✗',
+  unknown: '?',
+  timed_out: '⧗',
+  cancelled: '⊘',
+  not_started: '–',
 };
 
 const word = (text: string): string => text.replaceAll('_', ' ');

@@ -193,12 +193,16 @@ function verdictOf(session: Session, { result, by, isRead }: PastRun, subject: B
   const endedAt = part?.endedAt ?? endOf({ result });
   const error = (part !== null && 'error' in part ? part.error : null) ?? result.error;
   return {
-    ...{ workflowId: workflowId ?? '', runId: runId ?? '', outcome },
+    workflowId: workflowId ?? '',
+    runId: runId ?? '',
+    outcome,
     evidence: part !== null && 'evidence' in part ? part.evidence : null,
     startedAt,
     endedAt,
     durationMs: durationMs(startedAt, endedAt),
-    ...{ serverId: backup?.serverId ?? null, commit, by },
+    serverId: backup?.serverId ?? null,
+    commit,
+    by,
     error: outcome === 'completed' ? null : (error?.message ?? null),
     ui: linksOf(session, { workflowId, runId }).ui,
   };
@@ -226,7 +230,12 @@ function runOfReceipt(document: unknown): PastRun | null {
   const [backup = null] = factsOf<BackupResult>('backup');
   const { outcome = null, error = null } = end.facts as Partial<RunResult>;
   const result = emptyResult({
-    ...{ workflowId, runId, outcome, error, backup, endedAt: end.at },
+    workflowId,
+    runId,
+    outcome,
+    error,
+    backup,
+    endedAt: end.at,
     deployments: factsOf<DeploymentResult>('deployment'),
     commit: request?.commit ?? null,
     startedAt: entries[0]?.at ?? null,

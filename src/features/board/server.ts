@@ -224,7 +224,8 @@ function sinceOf({ query }: FastifyRequest): string | null | undefined {
 const contentOf = ({ targets, ...status }: BoardStatus): object => ({
   ...status,
   targets: targets.map((it) => ({ ...it, serviceReadAt: null })),
-  ...{ readAt: null, since: null },
+  readAt: null,
+  since: null,
 });
 
 /** An answer 304 has no body, so a header carries the time of the read. */

@@ -114,7 +114,13 @@ export function boardStatusOf(seen: BoardSeen, nowMs: number, since: string | nu
       .sort((a, b) => a.at.localeCompare(b.at))
       .slice(0, MOST_NEXT),
     schedules: seen.schedules.map(({ scheduleId, when, timeZone, paused, note, skipped, missed }) => ({
-      ...{ scheduleId, when, timeZone, paused, note, skipped, missed },
+      scheduleId,
+      when,
+      timeZone,
+      paused,
+      note,
+      skipped,
+      missed,
     })),
     workers: seen.workers === null ? null : [...seen.workers],
     problems: [...seen.problems],

@@ -184,7 +184,12 @@ export function adHocEntry({ workflowId, freeze }: RunningFreeze, atMs: number):
 
 const UNREADABLE = {
   isActive: true,
-  ...{ from: null, until: null, fromText: null, untilText: null, by: null, for: null },
+  from: null,
+  until: null,
+  fromText: null,
+  untilText: null,
+  by: null,
+  for: null,
   reason: 'its memo cannot be read',
   blocks: ['deploy', 'backup'],
   override: 'never',

@@ -8,7 +8,7 @@ import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { scopeText, blocksText } from './text.ts';
 import { plainText, codeSpan, shellWord } from '../../contract/safe-text.ts';
-import { extendFreeze, planFreeze, problemOfText, type NewFreeze } from './request.ts';
+import { extendFreeze, planFreeze, problemOfField, type NewFreeze } from './request.ts';
 import { firstListed, ofType, RUNNING } from '../../client/list-filter.ts';
 import { requireWorkers } from '../../client/workers.ts';
 import { serverTimeMs } from '../../client/server-time.ts';
@@ -125,7 +125,7 @@ function alreadyFrozen(scope: FreezeScope, freeze: AdHocFreeze | null): BelayErr
 
 async function thaw(session: Session, scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed> {
   const { reason, by = session.by } = why;
-  const problem = problemOfText('reason', reason) ?? problemOfText('by', by);
+  const problem = problemOfField('reason', reason) ?? problemOfField('by', by);
   if (problem !== null) throw new BelayError('Usage', problem);
   const workflowId = freezeId(scope);
   const [running] = await findFreezes(session.client, [workflowId]);

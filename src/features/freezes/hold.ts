@@ -175,7 +175,7 @@ export async function awaitThaw(
   first: FrozenBy[],
 ): Promise<ThawEnd> {
   thaws.count += 1;
-  const begunMs = Date.now();
+  const beganMs = Date.now();
   const note = recordHeld(result);
   note(first);
   const lookAndNote = async () => {
@@ -183,9 +183,9 @@ export async function awaitThaw(
     note(by);
     return by;
   };
-  const endsMs = Math.min(begunMs + freezeWaitMs - thaws.spentMs, deadlineMs);
+  const endsMs = Math.min(beganMs + freezeWaitMs - thaws.spentMs, deadlineMs);
   const end = await lookUntilFree(thaws, { ...wait, look: lookAndNote, endsMs }, first);
-  thaws.spentMs += Date.now() - begunMs;
+  thaws.spentMs += Date.now() - beganMs;
   if (end.kind !== 'free') note([], end.kind === 'over' ? 'cancelled' : 'gave_up');
   return end;
 }
@@ -193,14 +193,14 @@ export async function awaitThaw(
 type Looking = Omit<ThawWait, 'freezeWaitMs' | 'deadlineMs'> & { endsMs: number };
 
 async function lookUntilFree(thaws: Thaws, wait: Looking, first: FrozenBy[]): Promise<ThawEnd> {
-  const begunMs = Date.now();
-  const since = new Date(begunMs).toISOString();
+  const beganMs = Date.now();
+  const since = new Date(beganMs).toISOString();
   let by: FrozenBy[] | null = first;
   for (;;) {
     while (by !== null && by.length > 0) {
       const nowMs = Date.now();
       if (outlasts(by, nowMs, wait.endsMs)) return { kind: 'outlasts', by };
-      const lookMs = nextLookMs(by, nowMs, thaws.spentMs + nowMs - begunMs, wait.endsMs);
+      const lookMs = nextLookMs(by, nowMs, thaws.spentMs + nowMs - beganMs, wait.endsMs);
       wait.onLook({ kind: 'freeze', by, since, nextLookAt: new Date(lookMs).toISOString() });
       await condition(() => thaws.isWoken || wait.isOver(), lookMs - nowMs, {
         summary: 'until a freeze ends',

@@ -3,8 +3,8 @@ import type { AdHocFreeze, FreezeScope, OverrideRule } from './shapes.ts';
 import { DAY_MS, durationText } from '../../contract/duration.ts';
 import { scopeText } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { LIMITS, MAX_REASON_LENGTH } from '../../request/limits.ts';
-import { textProblem, validateId } from '../../request/validate-id.ts';
+import { LIMITS, MAX_TEXT_LENGTH } from '../../request/limits.ts';
+import { problemOfId, problemOfText } from '../../request/validate-id.ts';
 
 export interface NewFreeze {
   /** What to freeze. Default: everything. */
@@ -36,7 +36,7 @@ export const INSTANT_REMEDY = 'write a time with its zone, like 2026-12-20T18:00
 /** @param nowMs by Temporal's clock @returns the freeze, or what is wrong with the request */
 export function planFreeze(asked: NewFreeze & { by: string }, nowMs: number): AdHocFreeze | string {
   const { scope = { kind: 'all' }, reason, by, backups = false, override = 'reason' } = asked;
-  const problem = problemOfScope(scope, backups) ?? problemOfText('reason', reason) ?? problemOfText('by', by);
+  const problem = problemOfScope(scope, backups) ?? problemOfField('reason', reason) ?? problemOfField('by', by);
   if (problem !== null) return problem;
   const untilMs = endOf(asked, nowMs);
   if (typeof untilMs === 'string') return untilMs;
@@ -53,15 +53,15 @@ export function planFreeze(asked: NewFreeze & { by: string }, nowMs: number): Ad
 
 function problemOfScope(scope: FreezeScope, backups: boolean): string | null {
   if (scope.kind === 'all') return null;
-  const problem = validateId(scope.id);
+  const problem = problemOfId(scope.id);
   if (problem !== null) return `${scope.kind}: ${problem}`;
   const hasBackup = scope.kind === 'fleet' || scope.kind === 'server';
   return hasBackup || !backups ? null : `a ${scope.kind} has no backup: freeze the backups of its server`;
 }
 
 /** @param field names the text in the message @returns what is wrong with a text for people, or null */
-export function problemOfText(field: string, text: unknown): string | null {
-  const problem = textProblem(text);
+export function problemOfField(field: string, text: unknown): string | null {
+  const problem = problemOfText(text);
   return problem === null ? null : `${field}: ${problem}`;
 }
 
@@ -86,7 +86,7 @@ export function extendFreeze(before: AdHocFreeze, freeze: AdHocFreeze): AdHocFre
   return {
     ...freeze,
     since: before.since,
-    reason: plainText(`${freeze.reason}; before: ${before.reason}`, MAX_REASON_LENGTH),
+    reason: plainText(`${freeze.reason}; before: ${before.reason}`, MAX_TEXT_LENGTH),
     blocks: [...new Set([...before.blocks, ...freeze.blocks])],
     override: isNever ? 'never' : 'reason',
   };

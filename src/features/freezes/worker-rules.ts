@@ -73,7 +73,13 @@ function windowRule(name: string, config: WindowConfig): Rule {
   const spans = recurring({ times: cronTimes(cron), lastsMs: lasts, timeZone }, WINDOWS);
   const cut = (span: Span | null) => (span === null ? null : { ...span, endMs: span.endMs - margin });
   return {
-    ...{ kind: 'window', name, timeZone, scope, reason: null, blocks: ['deploy'], override: 'reason' },
+    kind: 'window',
+    name,
+    timeZone,
+    scope,
+    reason: null,
+    blocks: ['deploy'],
+    override: 'reason',
     spanAt(atMs) {
       const span = cut(spans.spanAt(atMs));
       return span !== null && atMs < span.endMs ? span : null;

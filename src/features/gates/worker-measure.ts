@@ -31,7 +31,8 @@ async function measurePage(rule: PageRule, { address, headers }: GatePlace, getP
 
 const failed = (text: string): Measurement => ({ state: 'error', value: null, text });
 const noData = (text: string, value: string | null = null): Measurement => ({
-  ...{ state: 'none', value },
+  state: 'none',
+  value,
   text: `no data: ${text}`,
 });
 

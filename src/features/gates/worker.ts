@@ -142,8 +142,16 @@ function planOf(name: string, gate: GateConfig): GatePlan {
   const { interval: intervalMs, tries, inARow } = gatePace(gate);
   const rule = ruleOf(gate);
   return {
-    ...{ name, rule, ruleHash: hashOf(rule).slice(0, HASH_LENGTH), words: wordsOf(rule) },
-    ...{ initialDelayMs: initialDelay, intervalMs, tries, inARow, failures, dryRun },
+    name,
+    rule,
+    ruleHash: hashOf(rule).slice(0, HASH_LENGTH),
+    words: wordsOf(rule),
+    initialDelayMs: initialDelay,
+    intervalMs,
+    tries,
+    inARow,
+    failures,
+    dryRun,
   };
 }
 

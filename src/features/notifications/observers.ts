@@ -27,7 +27,9 @@ export function reporting(run: RunState): Observer {
 
   const stateNow = (): ReportedRun => ({
     ...statesOf(result),
-    ...{ atMs: Date.now(), seq, isEnd: result.phase === 'done' },
+    atMs: Date.now(),
+    seq,
+    isEnd: result.phase === 'done',
   });
 
   /** Resolves once Temporal has taken the signal. */

@@ -73,9 +73,13 @@ function idIn(payload: unknown): unknown {
 async function createDeployment(report: RepositoryReport): Promise<number> {
   const { commit: ref, context: environment, id, description } = report;
   const made = await call(report, 'POST', 'deployments', {
-    ...{ ref, environment, description, payload: { belay: id } },
+    ref,
+    environment,
+    description,
+    payload: { belay: id },
     // Otherwise GitHub merges the default branch first, and refuses a commit whose checks have not passed.
-    ...{ auto_merge: false, required_contexts: [] },
+    auto_merge: false,
+    required_contexts: [],
   });
   if (isRecord(made) && typeof made.id === 'number') return made.id;
   throw new NotTaken('GitHub answered without the id of a deployment', null);

@@ -7,7 +7,7 @@ import type { SendNotificationsInput, Notification } from './shapes.ts';
 import type { RunMemo, RunResult } from '../../contract/run.ts';
 import { failsSchedule } from '../schedules/shapes.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
-import { detailsPage, firstOf } from '../../request/run-details.ts';
+import { detailsPage, listStart } from '../../request/run-details.ts';
 import { factList } from '../../contract/markdown.ts';
 import { codeSpan } from '../../contract/safe-text.ts';
 import { startOnce } from '../../workflows/children.ts';
@@ -109,7 +109,7 @@ export function notificationStaticDetails(
   return detailsPage(
     `Notifies about ${about}, and retries for up to a day. Nothing waits for it.`,
     factList({
-      Channels: channels.length === 0 ? null : firstOf(channels.map((it) => codeSpan(it))),
+      Channels: channels.length === 0 ? null : listStart(channels.map((it) => codeSpan(it))),
       Heartbeat: heartbeat === null ? null : codeSpan(heartbeat),
     }),
   );

@@ -135,7 +135,10 @@ function paintOf({ state, problem }: Reading): (text: string) => string {
 export function targetsDocument(readings: readonly Reading[]): object {
   const targets = readings.map(({ target, status, state, readAt, problem }) => ({
     ...named(target),
-    ...{ status, state, readAt, problem },
+    status,
+    state,
+    readAt,
+    problem,
   }));
   return { targets };
 }

@@ -1,7 +1,7 @@
 /** `belay top` shows what is in flight, once or until the user quits. */
 import colors from 'picocolors';
 import { TIMING } from '../../contract/timing.ts';
-import { explainRollout, inFlight as partOf, waitingSentence, rolloutSentence } from '../../contract/explain-wait.ts';
+import { explainRollout, nameOfPartInFlight, waitingSentence, rolloutSentence } from '../../contract/explain-wait.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
 import type {
   Belay,
@@ -52,7 +52,7 @@ function entryOf(it: InFlight): object {
 function whyOf({ kind, status }: InFlight): string | null {
   if (status.waiting === null) return null;
   if (kind === 'rollout') return explainRollout(status.waiting, status.result.phase).sentence;
-  return waitingSentence(status.waiting, partOf(status.result));
+  return waitingSentence(status.waiting, nameOfPartInFlight(status.result));
 }
 
 export interface RecentlyEnded {

@@ -6,7 +6,7 @@ import type { RunState } from '../../workflows/run/run-state.ts';
 import { backupServerId, lockIdOf, ROLLOUT_PREFIX } from '../../contract/ids.ts';
 import type { BackupResult, BackupSource, DeploymentResult, RunProgress } from '../../contract/run.ts';
 import { evidenceLegend, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
-import { inFlight, partInFlight, waitingSentence } from '../../contract/explain-wait.ts';
+import { nameOfPartInFlight, partInFlight, waitingSentence } from '../../contract/explain-wait.ts';
 import { heldText } from '../freezes/text.ts';
 import { codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { targetText } from '../../contract/target.ts';
@@ -101,7 +101,7 @@ function headingOf(progress: RunProgress): string {
 }
 
 function doingOf({ result, waiting, operation }: RunProgress): string {
-  const what = inFlight(result, codeSpan);
+  const what = nameOfPartInFlight(result, codeSpan);
   if (waiting !== null) return waitingSentence(waiting, what, MARKDOWN);
   if (what === null) return 'checking the worker, the service and the targets';
   if (operation === null) return `${what} in progress`;

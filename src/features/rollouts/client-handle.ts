@@ -201,7 +201,11 @@ async function failedRollout(
   const runs = running.length === 0 ? '' : `; still running: ${named}`;
   const targets = found.map(({ target }) => leftBehind(target));
   return {
-    ...{ ...last, ...countTargets(targets), targets, outcome, phase },
+    ...last,
+    ...countTargets(targets),
+    targets,
+    outcome,
+    phase,
     error: error === null ? null : { ...error, message: `${error.message}${runs}` },
   };
 }

@@ -216,12 +216,16 @@ function planOfRollout(
     {
       service: service ?? '',
       type: ROLLOUT_TYPE,
-      ...{ serverId: null, wave },
+      serverId: null,
+      wave,
       parts: summaryOf(parts),
       options: {
-        ...{ maxAtOnce, maxFailures, onFailures },
+        maxAtOnce,
+        maxFailures,
+        onFailures,
         waves: input.waves.map(({ name, after, approval, targets }) => ({
-          ...{ name, servers: targets.length },
+          name,
+          servers: targets.length,
           ...definedFields({ after, approval }),
         })),
         ...definedFields({ onGates }),

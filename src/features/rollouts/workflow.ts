@@ -21,7 +21,7 @@ import {
   refusalOfWorker,
   refuseMisuse,
   restoredSince,
-  tooLate,
+  takenUpTooLate,
 } from '../../workflows/check-worker.ts';
 import { ROLLOUT_TYPE, type RunType } from '../../contract/names.ts';
 import { observeCancellation, type Cancellation } from '../../workflows/cancellation.ts';
@@ -66,7 +66,7 @@ import { measureAnew, noteFirstPost } from '../gates/gating.ts';
 
 export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
   const cancellation = observeCancellation();
-  const begunMs = Date.now();
+  const beganMs = Date.now();
   const beginning: Beginning = { rollout: null, onResumed: () => undefined };
   handleDecisions(beginning);
   return CancellationScope.nonCancellable(async () => {
@@ -78,7 +78,7 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
     }
     const rollout = createRolloutState(input, checked.plan, hooks);
     const { result } = rollout;
-    const asked = { ...checked, begunMs, beginning };
+    const asked = { ...checked, beganMs, beginning };
     const { error } = end(result, await proceed(rollout, asked, cancellation).catch(concludeInternal));
     rollout.setPhase('done');
     reportRun(result);
@@ -242,7 +242,7 @@ function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclu
 /* Checks a rollout before it starts a server. Each server's run does the remaining checks. */
 
 interface AskedRollout {
-  begunMs: number;
+  beganMs: number;
   beginning: Beginning;
   plan: RunPlan;
   /** The answer of the worker that checked the rollout. */
@@ -255,7 +255,7 @@ const needsOfRollout = (input: RolloutInput): Needs => ({
 });
 
 /** @returns null if the rollout may start */
-function admitRollout(rollout: RolloutState, { begunMs, plan, facts }: AskedRollout): Conclusion | null {
+function admitRollout(rollout: RolloutState, { beganMs, plan, facts }: AskedRollout): Conclusion | null {
   const { input, result } = rollout;
   result.service = facts.service;
   rollout.epoch = facts.epoch;
@@ -265,7 +265,7 @@ function admitRollout(rollout: RolloutState, { begunMs, plan, facts }: AskedRoll
   setAttributes(facts.searchAttributes, { servers: result.targets.map(({ serverId }) => serverId) });
   return (
     restoredSince(input, facts) ??
-    tooLate(begunMs, plan.startWithinMs) ??
+    takenUpTooLate(beganMs, plan.startWithinMs) ??
     refusalOfWorker(needsOfRollout(input), facts) ??
     refuseMisuse(facts) ??
     applyOverride(rollout, factOf(facts, FREEZES_FACT)?.override)

@@ -233,7 +233,14 @@ function planSchedule(name: string, schedule: ScheduleConfig, context: PlanConte
     definition: {
       scheduleId: scheduleId(fleet, name),
       input: {
-        ...{ fleet, schedule: name, when, timeZone, slot, catchUpMs, pauseOnFailure, start },
+        fleet,
+        schedule: name,
+        when,
+        timeZone,
+        slot,
+        catchUpMs,
+        pauseOnFailure,
+        start,
         ...(jitter === undefined ? {} : { jitterMs: jitter }),
         ...(overlap === 'queue' ? { queues: true } : {}),
       },

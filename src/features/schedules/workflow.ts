@@ -9,7 +9,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult } from '../rollouts/shapes.ts';
 import { rolloutId, runWorkflowId, scheduleId } from '../../contract/ids.ts';
-import { validateId } from '../../request/validate-id.ts';
+import { problemOfId } from '../../request/validate-id.ts';
 import { runStartOptions, rolloutStartOptions } from '../../request/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
@@ -110,7 +110,7 @@ const deadlineAfter = ({ deploysUntil }: Pick<RunInput, 'deploysUntil'>, after: 
 function refuseOtherInput(input: Partial<ScheduledInput> | null | undefined): void {
   const { slot, timeZone, fleet, schedule, catchUpMs, start } = input ?? {};
   const isSlot = SLOTS.includes(String(slot?.granularity)) && Array.isArray(slot?.times);
-  const isNamed = [fleet, schedule].every((name) => validateId(name) === null);
+  const isNamed = [fleet, schedule].every((name) => problemOfId(name) === null);
   const isTimed = typeof timeZone === 'string' && typeof catchUpMs === 'number';
   const isStart = typeof start === 'object' && start !== null;
   if (!isSlot || !isNamed || !isTimed || !isStart) throw inputError('it has no slot, name, time zone or start');

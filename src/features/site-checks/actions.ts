@@ -33,8 +33,14 @@ export async function trySiteCheck({ site: siteId, commit: given, json }: CheckO
   const commit = given ?? null;
   const kind = kindOf({ ...plan, commit, orNewer: false }, null, read);
   const document = {
-    ...{ siteId, check: plan.name, url: request.url, expectedCommit: commit },
-    ...{ latestDeployment: latest.status, latestProblem: latest.problem, read, isGood: kind === 'good' },
+    siteId,
+    check: plan.name,
+    url: request.url,
+    expectedCommit: commit,
+    latestDeployment: latest.status,
+    latestProblem: latest.problem,
+    read,
+    isGood: kind === 'good',
   };
   printAnswer(json, document, [
     `site ${siteId}, check ${plan.name}: ${request.url}`,

@@ -84,7 +84,9 @@ function createSiteCheck(operation: CheckedOperation, service: string, aim: Chec
       .executeWithOptions({ summary: checkSummary(aim, what) }, [{ service, siteId, check: name }])
       .catch(() => null);
   const checking: Checking = {
-    ...{ operation, aim, found },
+    operation,
+    aim,
+    found,
     async read(what) {
       const answer = await readPage(what);
       const evidence = answer === null ? null : evidenceOf(aim, found.baseline, answer);
@@ -194,7 +196,13 @@ async function nextRead({ operation, aim, found, read }: Checking, seen: CheckSe
   const attempt = Math.min(seen.reads + 1, tries);
   const what = `read ${attempt} of ${tries}`;
   operation.setWaiting({
-    ...{ kind: 'check', siteId, check: name, try: attempt, tries, goodInARow: seen.goodInARow, inARow },
+    kind: 'check',
+    siteId,
+    check: name,
+    try: attempt,
+    tries,
+    goodInARow: seen.goodInARow,
+    inARow,
     last: found.last === null ? null : readText(found.last),
     nextReadAt: new Date(dueMs).toISOString(),
   });

@@ -87,8 +87,11 @@ function requestOf(siteId: string, site: SiteConfig, name: string, check: CheckC
   const base = checkAddress(`sites.${siteId}.url`, site.url).replace(/\/+$/, '');
   const { path = '/', timeout = CHECK_DEFAULTS.timeout, requestHeaders = {}, ...rules } = check;
   return {
-    ...{ url: base + path, check: compileCheck(rules), timeoutMs: timeout },
+    url: base + path,
+    check: compileCheck(rules),
+    timeoutMs: timeout,
     headers: headersSource(`checks.${name}.requestHeaders`, requestHeaders),
-    ...{ follow: site.follow ?? false, isPrivateSite: site.private ?? false },
+    follow: site.follow ?? false,
+    isPrivateSite: site.private ?? false,
   };
 }

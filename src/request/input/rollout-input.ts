@@ -64,7 +64,9 @@ const wave = z.looseObject(
     targets: z.array(
       z.looseObject(
         {
-          ...{ serverId: idOf('A server'), siteIds: shape.siteIds, targets: shape.targets },
+          serverId: idOf('A server'),
+          siteIds: shape.siteIds,
+          targets: shape.targets,
           completedTargets: z.array(targetSchema, NO_LIST).optional(),
         },
         NO_OBJECT,
@@ -110,7 +112,8 @@ const rolloutInput = z.looseObject(
     onGates: z
       .looseObject(
         {
-          ...{ failed: reaction.optional(), inconclusive: reaction.optional() },
+          failed: reaction.optional(),
+          inconclusive: reaction.optional(),
           patienceMs: wholeNumberWithin(LIMITS.patienceMs).optional(),
         },
         NO_OBJECT,

@@ -17,13 +17,13 @@ import {
   MAX_META_ENTRIES,
   MAX_META_LENGTH,
   MAX_OVERRIDES,
-  MAX_REASON_LENGTH,
+  MAX_TEXT_LENGTH,
   MAX_TARGETS,
   type Limits,
 } from '../limits.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { splitPath, RUN_OPTIONS, type RunOptionRow } from '../run-options.ts';
-import { textProblem, validateId } from '../validate-id.ts';
+import { problemOfText, problemOfId } from '../validate-id.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 export const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;
@@ -49,9 +49,11 @@ const text = () => z.string({ error: 'is not a string' });
 /** The JSON Schema states the rules of validate-id.ts in its own words. */
 export const idOf = (what: string) =>
   text()
-    .superRefine(saying(validateId))
+    .superRefine(saying(problemOfId))
     .meta({
-      ...{ minLength: 1, maxLength: MAX_ID_LENGTH, pattern: ID.source },
+      minLength: 1,
+      maxLength: MAX_ID_LENGTH,
+      pattern: ID.source,
       description: `${what}. No control characters, neither "." nor "..", no blank at either end, ${inUnits(MAX_ID_LENGTH)}.`,
     });
 
@@ -75,7 +77,7 @@ export const oneOrMoreNames = () =>
 
 /** A union says only that nothing fits, so the form that was probably meant says why. */
 function problemOfNames(input: unknown): string {
-  if (!Array.isArray(input)) return validateId(input) ?? '';
+  if (!Array.isArray(input)) return problemOfId(input) ?? '';
   const { error } = namesOf('A name', `must have 1 to ${MAX_OVERRIDES} names`).safeParse(input);
   return error?.issues[0]?.message ?? '';
 }
@@ -188,8 +190,8 @@ export const targetSchema = objectOf(
 const forPeople = (description: string) =>
   z
     .string({ error: 'is empty: give one' })
-    .superRefine(saying(textProblem))
-    .meta({ description, pattern: /\S/.source, maxLength: MAX_REASON_LENGTH });
+    .superRefine(saying(problemOfText))
+    .meta({ description, pattern: /\S/.source, maxLength: MAX_TEXT_LENGTH });
 
 const decision = { reason: forPeople('Recorded with the run.'), by: forPeople('Who decides.').optional() };
 

@@ -1,7 +1,7 @@
 /** Checks a request to start a run, and derives its type. Pure. */
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
-import { validateId } from '../validate-id.ts';
+import { problemOfId } from '../validate-id.ts';
 import { validateRunInput, notes } from './run-input.ts';
 import { withFittingMeta } from '../limits.ts';
 
@@ -14,7 +14,7 @@ export function typeOf(input: Partial<RunInput> | null | undefined): RunType {
 
 /** @returns the first problem, or null */
 export function startProblem(type: RunType, input: RunInput, key: string | undefined): string | null {
-  const problem = key === undefined ? null : validateId(key);
+  const problem = key === undefined ? null : problemOfId(key);
   return problem === null ? validateRunInput(type, input) : `key: ${problem}`;
 }
 

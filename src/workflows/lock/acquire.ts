@@ -75,13 +75,13 @@ export function createLocks(cancellation: Cancellation): AcquireLock {
   );
 
   return async (wanted) => {
-    const begunMs = Date.now();
+    const beganMs = Date.now();
     mailbox.lockId = wanted.lockId;
     try {
       const attempt = await queueUp(wanted, mailbox, cancellation);
       if (attempt.kind === 'lock') taken.add(wanted.lockId);
       if (attempt.kind === 'lock' || attempt.kind === 'busy')
-        metrics.lockWaited({ operation: wanted.operation, waitedMs: Date.now() - begunMs });
+        metrics.lockWaited({ operation: wanted.operation, waitedMs: Date.now() - beganMs });
       return attempt;
     } finally {
       mailbox.lockId = null;

@@ -87,7 +87,7 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
       tries: input.tries,
       waits: input.waits,
       // Before any request, `no deployment yet` is an answer.
-      notFoundAnswers: result.trigger.attempts === 0,
+      acceptsNoDeployment: result.trigger.attempts === 0,
       afterOutage() {
         // The service may have done nothing meanwhile, and still show the status from before the trigger.
         seen = startRow(seen, Date.now());

@@ -141,7 +141,10 @@ export function triggerInput(input: OperationInput): TriggerActivityInput {
   const { service, epoch, idempotencyKey } = input;
   const forPermits: ForPermits = Object.fromEntries(FOR_PERMITS.map((name) => [name, input[name]]));
   return {
-    ...{ service, epoch, idempotencyKey, firstRunId: workflowInfo().firstExecutionRunId },
+    service,
+    epoch,
+    idempotencyKey,
+    firstRunId: workflowInfo().firstExecutionRunId,
     ...definedFields(forPermits),
   };
 }

@@ -110,7 +110,7 @@ export async function reconcile(
         reader,
         schedule,
         tries: Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick,
-        notFoundAnswers: sent.context.baseline === null,
+        acceptsNoDeployment: sent.context.baseline === null,
         afterOutage: () => (sent.coverage = recordOutage(sent.coverage)),
         until: () => !hasRoomToSend(),
       },

@@ -17,8 +17,8 @@ import { serviceState } from '../../rules/outage.ts';
 import {
   afterRead,
   answeredMs,
-  answers,
-  assumeMade,
+  isAnswer,
+  assumeAllAnswered,
   beginPolling,
   beginPooled,
   nextRead,
@@ -120,7 +120,7 @@ function record(poller: Poller, options: PollOptions, read: ReadResult): void {
     if (read.state === 'in_progress' && options.what !== 'baseline') result.inProgressAt = readAt;
   } else if (heldBackUntilMs(read, Date.now()) === null) {
     const isFirstDeployment = options.what !== 'backup' && result.lastStatus === null && isNotDeployed(read);
-    const isNothingYet = isFirstDeployment || answers(options, read);
+    const isNothingYet = isFirstDeployment || isAnswer(options, read);
     poller.failing = isNothingYet ? null : { reads: (poller.failing?.reads ?? 0) + 1, reason: read.message };
   }
 }
@@ -304,7 +304,7 @@ function startPooledWait({ reader, tries }: PollOptions, progress: PooledProgres
 
 /** Of a wait that ends without its read: as many as were due. */
 const assumedPolls = ({ isOver, progress, end }: PooledWait, tries: number): number =>
-  isOver ? progress.polls + (end?.read.ok ? 1 : 0) : assumeMade(progress, tries, Date.now()).polls;
+  isOver ? progress.polls + (end?.read.ok ? 1 : 0) : assumeAllAnswered(progress, tries, Date.now()).polls;
 
 function lastProgress(error: unknown): PooledProgress | null {
   const cause = error instanceof ActivityFailure ? error.cause : error;

@@ -40,7 +40,10 @@ export function createPoller<R extends Polled>(
 ): Poller<R> {
   const { cancellation, hints, setWaiting } = workflow;
   return {
-    ...{ result, cancellation, hints, setWaiting },
+    result,
+    cancellation,
+    hints,
+    setWaiting,
     parking: createParking(outageBudgetMs, workflow),
     timer: createPollTimer(),
     lastReadAt: null,

@@ -8,7 +8,7 @@ import { attributesOfRun } from '../../request/search-attributes.ts';
 import { admissionRead } from '../../rules/never-deployed.ts';
 import { refusalOf } from '../../rules/read-failures.ts';
 import { describeWorker, resolveDeadline, waitForAdmission } from '../activity-proxies.ts';
-import { noWorkerWithin, tooLate, refusalOfWorker, refuseMisuse, restoredSince } from '../check-worker.ts';
+import { noWorkerWithin, takenUpTooLate, refusalOfWorker, refuseMisuse, restoredSince } from '../check-worker.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
 import { setAttributes } from '../ui.ts';
 import { unlessCancelled } from '../polling/poll-until.ts';
@@ -18,8 +18,8 @@ import type { RunState } from './run-state.ts';
 
 const TARGETS_AT_ONCE = 10;
 
-/** @param begunMs when the run began to execute. @returns null if the run may start */
-export async function admit(run: RunState, begunMs: number): Promise<Conclusion | null> {
+/** @param beganMs when the run began to execute. @returns null if the run may start */
+export async function admit(run: RunState, beganMs: number): Promise<Conclusion | null> {
   const { facts, input, plan, targets, type } = run;
   // First, so that a run that is rejected below still sends notifications and appears in lists.
   for (const check of run.checks) check.begun?.();
@@ -31,7 +31,7 @@ export async function admit(run: RunState, begunMs: number): Promise<Conclusion 
     return restored;
   }
   const refusal =
-    tooLate(begunMs, plan.startWithinMs) ?? refusalOfWorker({ ...input, targets }, facts) ?? refuseMisuse(facts);
+    takenUpTooLate(beganMs, plan.startWithinMs) ?? refusalOfWorker({ ...input, targets }, facts) ?? refuseMisuse(facts);
   if (refusal !== null) return refusal;
   for (const hold of run.holds) {
     const held = hold.refuse?.() ?? null;

@@ -72,8 +72,21 @@ export function createRunState({ type, input, plan, facts, cancellation }: Known
   setHandler(runProgressQuery, () => progress, { description: 'What is known now, and what the run waits for.' });
   answerWhyQuery(() => explainRun(progress));
   const run: RunState = {
-    ...{ type, input, targets, plan, facts, service, jitter, result, progress, operations, cancellation },
-    ...{ holds, checks, observers, acquireLock },
+    type,
+    input,
+    targets,
+    plan,
+    facts,
+    service,
+    jitter,
+    result,
+    progress,
+    operations,
+    cancellation,
+    holds,
+    checks,
+    observers,
+    acquireLock,
     hints: keepHints({
       tries: type === 'watchDeployment' ? plan.deploy.tries : plan.backup.tries,
       service,

@@ -52,13 +52,13 @@ type RunSteps = (run: RunState) => Promise<Conclusion[]>;
 
 async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: RunSteps): Promise<RunResult> {
   const cancellation = observeEnding(observeCancellation());
-  const begunMs = Date.now();
+  const beganMs = Date.now();
   return CancellationScope.nonCancellable(async () => {
-    const question = { begins: true, request: { type, input }, atMs: begunMs } as const;
+    const question = { begins: true, request: { type, input }, atMs: beganMs } as const;
     const checked = await letWorkerCheck(question, () => ({ ...input, targets: targetsOf(input) }));
     if ('error' in checked) return endUnchecked(newRunResult(null), checked.error);
     const run = createRunState({ type, input, ...checked, cancellation }, hooks);
-    const { outcome, error } = end(run.result, await runSteps(run, begunMs, steps).catch(concludeInternal));
+    const { outcome, error } = end(run.result, await runSteps(run, beganMs, steps).catch(concludeInternal));
     for (const deployment of run.result.deployments) deployment.outcome ??= outcome === null ? null : 'not_started';
     for (const check of run.checks) check.ended?.();
     run.setOperation(null);
@@ -70,8 +70,8 @@ async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: R
   });
 }
 
-async function runSteps(run: RunState, begunMs: number, steps: RunSteps): Promise<Conclusion> {
-  const refusal = await admit(run, begunMs);
+async function runSteps(run: RunState, beganMs: number, steps: RunSteps): Promise<Conclusion> {
+  const refusal = await admit(run, beganMs);
   const conclusion = worst(refusal === null ? await steps(run) : [refusal]);
   const isWhole = [conclusion, ...run.result.deployments].every(({ outcome }) => outcome === 'completed');
   const { requested, instead } = run.cancellation;
