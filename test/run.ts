@@ -8,6 +8,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import process from 'node:process';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
 import { forgottenCases } from './runner/cases.ts';
@@ -166,10 +167,10 @@ function collect({ stdout, stderr }: ChildProcess): () => string {
 async function runScript({ name, args }: Script): Promise<Result> {
   const beganMs = Date.now();
   const result = newResult(name);
-  say(`\n${name}: node --import ./tools/typescript.js ${args.join(' ')}`);
+  say(`${name}: node --import ./tools/typescript.js ${args.join(' ')}`);
   const child = start(args, ['ignore', 'pipe', 'inherit']);
   const printed = collect(child);
-  child.stdout!.pipe(process.stdout, { end: false });
+  createInterface(child.stdout!).on('line', (line) => say(`${name}: ${line}`));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0) result.passed.push(name);
   else if (code === EXIT_MISSING) result.omitted.push(`${name}: ${printed().split('\n').at(-1)}`);
@@ -247,9 +248,9 @@ async function main(args: string[]): Promise<number> {
   };
   // Most tests wait most of the time.
   const concurrency = availableParallelism() + 1;
-  say(`${possible.length + scripts.length} parts, ${concurrency} at a time. Each is listed when it ends.`);
+  say(`${possible.length + scripts.length} parts, at most ${concurrency} at a time. Each is listed when it ends.`);
   const results = await pMap(possible, async (group) => report(await runGroup(group)), { concurrency });
-  for (const script of scripts) results.push(report(await runScript(script)));
+  results.push(...(await pMap(scripts, async (script) => report(await runScript(script)), { concurrency: 2 })));
   clearInterval(sample);
   isOver = true;
   const ofServer = server === null ? null : used(server.pid);

@@ -34,30 +34,30 @@ export const QUICK: readonly Group[] = [
   { name: 'virtual time: pooled waits', folders: ['sim/pooled'], withoutTemporal: true },
 ];
 
-/** The longest ones first. */
 const FOLDERS: readonly Group[] = [
-  ...['outages', 'dev', 'commands', 'runs', 'workers', 'temporal', 'events', 'cloud'],
-  ...['production-timings', 'services', 'rollouts', 'traces', 'starvation', 'schedules', 'sandbox'],
+  ...['workers', 'outages', 'temporal', 'runs', 'cloud', 'events', 'production-timings', 'services'],
+  ...['starvation', 'rollouts', 'dev', 'traces', 'schedules', 'sandbox'],
 ].map((folder): Group => ({ name: folder, folders: [`integration/${folder}`], onLinux: true }));
 
-/** What `npm run test:all` runs beside them. The package downloads what it depends on. */
+/** What `npm run test:all` runs beside them, the longest ones first. The package downloads what it depends on. */
 export const SLOW: readonly Group[] = [
-  ...FOLDERS,
-  { name: 'virtual time: plays, yardstick', folders: ['sim/parts', 'sim/yardstick'], withoutTemporal: true },
-  { name: 'recipe of a policy', folders: ['recipe'], withoutTemporal: true },
+  { name: 'commands', folders: ['integration/commands'], onLinux: true },
   { name: 'package', folders: ['package'], onLinux: true, withoutTemporal: true },
+  ...FOLDERS,
+  { name: 'recipe of a policy', folders: ['recipe'], withoutTemporal: true },
+  { name: 'virtual time: plays, yardstick', folders: ['sim/parts', 'sim/yardstick'], withoutTemporal: true },
 ];
 
-/** After them, one at a time: some use all the memory of a machine, and some measure. */
+/** After them, two at a time, because some use much memory. The disasters come first: they wait most of the time. */
 export const SCRIPTS: readonly Script[] = [
-  { name: 'linters', args: ['tools/test-linters.ts'] },
+  { name: 'disasters', args: ['test/disasters/run.ts'] },
   { name: 'specification', args: ['test/spec/run.ts'] },
   { name: 'chaos', args: ['test/model/chaos.ts', '--runs', '60', '--seed', '420000'] },
   { name: 'kubernetes', args: ['test/kubernetes/run.ts'] },
-  { name: 'monitoring', args: ['test/monitoring/run.ts'] },
   { name: 'ui', args: ['test/ui/run.ts'] },
   { name: 'production', args: ['test/production/run.ts'] },
-  { name: 'disasters', args: ['test/disasters/run.ts'] },
+  { name: 'monitoring', args: ['test/monitoring/run.ts'] },
+  { name: 'linters', args: ['tools/test-linters.ts'] },
 ];
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
