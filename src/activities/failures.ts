@@ -74,8 +74,6 @@ function triggerFailureType(error: HostingApiError): TriggerFailureType {
   if (error.kind !== 'http' || status === null) return 'Ambiguous';
   if (status === 429 || (status === 503 && error.retryAfterMs !== null)) return 'Throttled';
   if (status === 409 || status === 423) return 'Conflict';
-  // The service answers in JSON, so a balancer or proxy answered, and the service never saw the request.
-  if (status === 404 && !error.isJson) return 'NotReached';
   // With a 408, the service gave up on a request that it may have begun to act on.
   if (status >= 400 && status < 500 && status !== 408) return 'Refused';
   return 'Ambiguous';

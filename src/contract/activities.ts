@@ -76,6 +76,7 @@ export type TriggerFailureType =
   | 'HeldBack'
   | 'Stale'
   | 'NotSent'
+  /** Of histories of earlier builds. */
   | 'NotReached'
   | 'Throttled'
   | 'Conflict'

@@ -15,7 +15,7 @@ export const MAX_NO_EFFECT = 5;
 
 export type TriggerResult<A> =
   | { kind: 'accepted'; answer: A }
-  /** Certainly without effect: not connected, not sent, rejected with 429 or 503, or a 404 that is not JSON. */
+  /** Certainly without effect: not connected, not sent, or rejected with 429 or 503. */
   | { kind: 'no_effect'; message: string; retryAfterMs: number | null }
   /** 409 or 423: another operation is in progress. */
   | { kind: 'conflict'; message: string; retryAfterMs: number | null }

@@ -85,7 +85,7 @@ const ENDS: [what: string, workerInfo: Partial<HostingApiErrorFacts>, type: stri
   ['400', { httpStatus: 400 }, 'Refused'],
   ['401', { httpStatus: 401 }, 'Refused'],
   ['404 with JSON', { httpStatus: 404, isJson: true }, 'Refused'],
-  ['404 without JSON', { httpStatus: 404 }, 'NotReached'],
+  ['404 without JSON', { httpStatus: 404 }, 'Refused'],
   ['408', { httpStatus: 408 }, 'Ambiguous'],
   ['a redirect', { httpStatus: 302 }, 'Ambiguous'],
   ['500', { httpStatus: 500 }, 'Ambiguous'],

@@ -103,11 +103,6 @@ export const BAD_WORKER: TestedMutant[] = [
     test: http('activities', 'a trigger that ends with'),
   },
   {
-    rule: 'a 404 of a proxy is the last word about a request',
-    changes: [change('activities/failures.ts', 'status === 404 && !error.isJson', 'status === -1')],
-    test: http('activities', 'a trigger that ends with'),
-  },
-  {
     rule: 'a proxy is asked for port 80 of every service',
     changes: [
       change('hosting-api/exchange.ts', 'this.defaultPort = defaultPortOf(this.protocol);', 'this.defaultPort = 80;'),

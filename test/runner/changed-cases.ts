@@ -13,6 +13,15 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'npm run test:production builds the version of the server': {
     now: 'the production topology of the tests has the version of the server',
   },
+  'a trigger that ends with 404 without JSON fails as NotReached': {
+    now: 'a trigger that ends with 404 without JSON fails as Refused',
+  },
+  'a deployment POST answered 404 without JSON is sent again and deploys once': {
+    now: 'a deployment POST answered 404 without JSON ends not started and is not repeated',
+  },
+  'a backup POST answered 404 without JSON is sent again and makes one backup': {
+    now: 'a backup POST answered 404 without JSON ends not started and is not repeated',
+  },
   'every local activity has one attempt': LOCAL,
   'is given once if the query comes again with the next task': LOCAL,
   'is an error if the query came without a task while a local activity runs': LOCAL,

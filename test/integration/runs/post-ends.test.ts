@@ -72,8 +72,8 @@ describe('how a POST ends', { concurrency: 8 }, () => {
   test('a deployment POST answered 422 ends not started and is not repeated', () => deploy([status(422)], REFUSED));
   test('a backup POST answered 503 with Retry-After is sent again and makes one backup', () =>
     backUp([status(503, '2')], TURNED_AWAY));
-  test('a deployment POST answered 404 without JSON is sent again and deploys once', () =>
-    deploy([page('text/html', '<h1>Not Found</h1>', 404)], TURNED_AWAY));
+  test('a deployment POST answered 404 without JSON ends not started and is not repeated', () =>
+    deploy([page('text/html', '<h1>Not Found</h1>', 404)], REFUSED));
   test('a backup POST answered 401 is made once more and makes one backup', () => backUp([status(401)], TURNED_AWAY));
   test('a slow answer to a deployment POST is accepted', () =>
     deploy([{ answer: { kind: 'true' }, delayMs: TIMING.post.answerMs / 2 }], ACCEPTED));

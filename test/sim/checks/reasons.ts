@@ -198,7 +198,6 @@ const KINDS: Record<string, Kind> = {
   Frozen: 'not taken',
   HeldBack: 'held back',
   NotSent: 'no effect',
-  NotReached: 'no effect',
   Throttled: 'no effect',
   Conflict: 'conflict',
 };

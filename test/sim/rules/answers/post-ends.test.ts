@@ -77,6 +77,7 @@ const AMBIGUOUS: [what: string, post: Post][] = [
 const FINAL: [what: string, post: Post][] = [
   ['answered 400', status(400)],
   ['answered 404', status(404)],
+  ['answered 404 without JSON', page('text/html', '<h1>Not Found</h1>', 404)],
   ['answered 422', status(422)],
 ];
 /** Rejections without effect, and conflicts: Belay waits and sends again. */
@@ -86,7 +87,6 @@ const PASSING: [what: string, post: Post][] = [
   ['answered 503 with Retry-After', status(503, '2')],
   ['answered 409', status(409)],
   ['answered 423', status(423)],
-  ['answered 404 without JSON', page('text/html', '<h1>Not Found</h1>', 404)],
 ];
 
 describe('how a POST ends', () => {
