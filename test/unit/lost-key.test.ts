@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter, RetryState } from '@temporalio/common';
+import { newestCompletedBackup } from '../../src/client/lookups/backups.ts';
 import { acceptsSignals } from '../../src/client/lookups/signals.ts';
 import { listRuns } from '../../src/client/runs/list-runs.ts';
 import type { Session } from '../../src/client/session.ts';
-import { lockIdOf, operationIdOf } from '../../src/contract/ids.ts';
-import { emptyDeployment } from '../../src/contract/results.ts';
+import { backupServerId, lockIdOf, operationIdOf } from '../../src/contract/ids.ts';
+import { emptyBackup, emptyDeployment } from '../../src/contract/results.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { plainCodec } from '../../src/encryption/payload-codec.ts';
 import { unreadableIn } from '../../src/features/advice/actions.ts';
@@ -72,6 +73,23 @@ const [first, second, app] = [siteTarget('34'), siteTarget('35'), appTarget('a b
 const deployed = (ms: number) => ({
   ...emptyDeployment(first),
   ...{ outcome: 'completed', acceptedAt: NOW.toISOString(), endedAt: new Date(NOW.getTime() + ms).toISOString() },
+});
+
+test('a backup that cannot be read, or is deleted meanwhile, is not reused, and hides no other one', async () => {
+  const workflowId = backupServerId('12');
+  const result = { ...emptyBackup('12'), backupId: 'b1', outcome: 'completed', startedAt: NOW.toISOString() } as const;
+  const memo = () => Promise.resolve({ service: 'http://service' });
+  const read = () => Promise.resolve(result);
+  const of = (...backups: Omit<Kept, 'workflowId'>[]) =>
+    newestCompletedBackup(sessionWith({ [workflowId]: backups.map((it) => ({ workflowId, ...it })) }).client, {
+      serverId: '12',
+      startedSince: NOW.toISOString(),
+    });
+  assert.equal(await of({ memo, result: lost }), null);
+  assert.equal(await of({ memo: lost, result: read }), null);
+  assert.equal(await of({ memo }), null);
+  const found = { service: 'http://service', result, error: null };
+  assert.deepEqual(await of({ memo: lost, result: read }, { memo, result: read }), found);
 });
 
 describe('advice', () => {

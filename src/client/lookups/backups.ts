@@ -5,7 +5,8 @@ import type { BackupQuery } from '../../contract/activities.ts';
 import type { BackupConclusion, OperationMemo } from '../../contract/operation.ts';
 import type { BackupResult } from '../../contract/run.ts';
 import { backupServerId, backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids.ts';
-import { quoted } from '../list-filter.ts';
+import { leniently } from '../../encryption/payload-codec.ts';
+import { listed, quoted } from '../list-filter.ts';
 import { unlessMissing } from '../read-workflow.ts';
 import type { BackupRecord, BackupRecordKind } from '../../contract/operation.ts';
 import type { ServersQuery, SharedBackupQuery, RecordInput } from '../../features/events/shapes.ts';
@@ -18,7 +19,10 @@ import { factList } from '../../contract/markdown.ts';
 /** Looks at this many backups: if the newest ones are too old, earlier ones are as well. */
 const MAX_LOOKED_AT = 5;
 
-/** Returns the newest completed backup of the server that started at `startedSince` or later, or null. */
+/**
+ * Returns the newest completed backup of the server that started at `startedSince` or later, or null. One that this
+ * worker cannot decode, or that Temporal has deleted since the list, is not reused.
+ */
 export async function newestCompletedBackup(
   client: Client,
   { serverId, startedSince }: BackupQuery,
@@ -26,10 +30,12 @@ export async function newestCompletedBackup(
   const workflowId = backupServerId(serverId);
   const query = `WorkflowId = ${quoted(workflowId)} AND ExecutionStatus = 'Completed' AND StartTime >= '${startedSince}'`;
   let lookedAt = 0;
-  for await (const { runId, memo } of client.workflow.list({ query, pageSize: MAX_LOOKED_AT })) {
-    const result = (await client.workflow.getHandle(workflowId, runId).result()) as BackupResult;
+  for await (const { runId, memo, unreadable } of listed(client, query, MAX_LOOKED_AT)) {
+    const handle = client.workflow.getHandle(workflowId, runId);
+    const ended = await leniently(() => unlessMissing(handle.result() as Promise<BackupResult>));
+    const result = unreadable === null && ended.unreadable === null ? ended.answer : null;
     const { service = '' } = (memo ?? {}) as Partial<OperationMemo>;
-    if ((result.startedAt ?? '') >= startedSince) return { service, result, error: null };
+    if (result !== null && (result.startedAt ?? '') >= startedSince) return { service, result, error: null };
     if ((lookedAt += 1) >= MAX_LOOKED_AT) return null;
   }
   return null;
