@@ -101,7 +101,14 @@ async function sendOverHttp(options: HttpOptions, call: Exchange, token: string)
     const { status, headers, data } = await axios.request<string>({
       method: call.method,
       url: options.baseUrl.replace(/\/+$/, '') + call.path,
-      headers: { Accept: 'application/json', 'User-Agent': 'belay', ...call.headers, Authorization: `Bearer ${token}` },
+      headers: {
+        Accept: 'application/json',
+        // No request has a body. Axios would name a form, which a service may refuse.
+        'Content-Type': false,
+        'User-Agent': 'belay',
+        ...call.headers,
+        Authorization: `Bearer ${token}`,
+      },
       signal: call.signal === undefined ? deadline : AbortSignal.any([deadline, call.signal]),
       maxRedirects: 0,
       maxContentLength: MAX_BODY_BYTES,

@@ -14,6 +14,7 @@ test('triggers a deployment as the API documents it', async () => {
   assert.ok(headers.includes(`Authorization: Bearer ${TOKEN}`));
   assert.ok(headers.includes('Idempotency-Key: run:1'));
   assert.ok(headers.includes('Content-Length: 0'));
+  assert.ok(!headers.some((it) => it.startsWith('Content-Type')), 'a request without a body names no type');
   assert.ok(headers.includes('Connection: close'), 'a trigger uses a new connection');
 });
 
