@@ -8,7 +8,7 @@ import type { DeploymentIdField, ReadAnswer, ReadFailure, ReadInput } from '../c
 import { definedFields } from '../contract/plain-object.ts';
 import type { OperationKind } from '../contract/sinks.ts';
 import type { Target } from '../contract/target.ts';
-import { plainText } from '../contract/safe-text.ts';
+import { plainText, replaceUnprintable } from '../contract/safe-text.ts';
 import { isOfThisWorker, notServed, toReadFailure, type Served, leftWhileResting, type Rest } from './failures.ts';
 import { TIMING } from '../contract/timing.ts';
 import type { Clocks } from './stopwatch.ts';
@@ -62,7 +62,7 @@ export function createReads({ service, served, rest, noteRead, onRead }: ReadDep
     if (input.unlessResting === true && !(await rest.isOver())) throw leftWhileResting(rest);
     try {
       const { status, ids } = await ask({ signal: cancellationSignal(), timeoutMs: TIMING.read.answerMs });
-      return { ok: true, status: plainText(status), ...definedFields({ ids }) };
+      return { ok: true, status: statusText(status), ...definedFields({ ids }) };
     } catch (error) {
       if (isOfThisWorker(error)) rest.begin(plainText(error.message));
       return toReadFailure(error);
@@ -79,6 +79,9 @@ export function createReads({ service, served, rest, noteRead, onRead }: ReadDep
       reportedRead('backup', input, (options) => service.readBackup(input.backupId, options)),
   };
 }
+
+/** What cannot be printed stays as a sign: without it, another word might read like a final one. */
+const statusText = (status: string): string => plainText(replaceUnprintable(status.trim(), '\ufffd'));
 
 /**
  * Wraps the activities that make one read. Pooled waits are not wrapped, because they have heartbeats of their own,

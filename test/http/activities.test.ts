@@ -216,6 +216,18 @@ test('a resting worker makes a read that it scheduled itself, which shows whethe
   assert.deepEqual([!read.ok && read.ofThisWorker, begun.length], [true, 1]);
 });
 
+for (const [shown, read] of [
+  [' Completed\n', 'Completed'],
+  ['completed\u0000', 'completed\ufffd'],
+  ['\u202ecompleted', '\ufffdcompleted'],
+] as const) {
+  test(`the status ${JSON.stringify(shown)} is read as ${JSON.stringify(read)}: only surrounding space is cut`, async () => {
+    const activities = activitiesOn(() => Promise.resolve({ status: shown } as never));
+    const answer: ReadAnswer = await environment().run(activities.readBackup, { service: SERVICE, backupId: 'b1' });
+    assert.equal(answer.ok && answer.status, read);
+  });
+}
+
 test('a read says when it was answered by the clock of Temporal, and sends no heartbeat if it was quick', async () => {
   const scheduledMs = 1_000_000;
   const place = new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: scheduledMs });
