@@ -16,12 +16,17 @@ export async function inputOf<T>(client: Client, workflowId: string, runId?: str
   return decoded<T>(client, history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads);
 }
 
-export async function decoded<T>(client: Client, payloads: Payload[] | null | undefined): Promise<T | null> {
+export async function decoded<T>(
+  client: Pick<Client, 'options'>,
+  payloads: Payload[] | null | undefined,
+): Promise<T | null> {
   return (await decodeOptionalSinglePayload<T>(client.options.loadedDataConverter, payloads?.[0])) ?? null;
 }
 
-/** Returns the message of a failure. Workers that encrypt hide it from Temporal. */
-export async function decodedError(client: Client, failure: ProtoFailure | null | undefined): Promise<string | null> {
-  const error = await decodeOptionalFailureToOptionalError(client.options.loadedDataConverter, failure);
-  return error?.message ?? null;
+/** Workers that encrypt hide the message of a failure from Temporal. */
+export async function decodedFailure(
+  client: Pick<Client, 'options'>,
+  failure: ProtoFailure | null | undefined,
+): Promise<Error | null> {
+  return (await decodeOptionalFailureToOptionalError(client.options.loadedDataConverter, failure)) ?? null;
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure, DefaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
 import { encodeErrorToFailure } from '@temporalio/common/lib/internal-non-workflow/index.js';
-import { decodedError } from '../../src/client/decode-payloads.ts';
+import { decodedFailure } from '../../src/client/decode-payloads.ts';
 import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
 import { type ApprovalRule, type Approved, type Yes, treeOf } from '../../src/features/approvals/shapes.ts';
 import type { Held } from '../../src/features/freezes/shapes.ts';
@@ -446,5 +446,6 @@ test('a receipt says why a request failed, although workers that encrypt hide it
   const loadedDataConverter = { payloadConverter: defaultPayloadConverter, failureConverter, payloadCodecs: [] };
   const failure = await encodeErrorToFailure(loadedDataConverter, ApplicationFailure.create({ message: 'refused' }));
   assert.equal(failure.message, 'Encoded failure');
-  assert.equal(await decodedError({ options: { loadedDataConverter } } as unknown as Client, failure), 'refused');
+  const error = await decodedFailure({ options: { loadedDataConverter } } as unknown as Client, failure);
+  assert.equal(error?.message, 'refused');
 });

@@ -74,7 +74,7 @@ const operation = {
   trigger,
   startedAt: time('When it started'),
   acceptedAt: time('When the service was known to have accepted the trigger'),
-  inProgressAt: time('When a status in progress was first read'),
+  inProgressAt: time('When a status in progress was last read'),
   endedAt: time('When it ended'),
 };
 

@@ -1,10 +1,13 @@
 /** Reads from a run's history what the run itself does not answer: its input and the results of its operations. */
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import { ApplicationFailure, TimeoutFailure, type Client, type WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { BACKUP_ACTIVITY } from '../../contract/names.ts';
-import type { BackupResult, DeploymentResult, RunInput } from '../../contract/run.ts';
+import { BACKUP_ACTIVITY, POOLED_WAIT_ACTIVITY } from '../../contract/names.ts';
+import type { ReadAnswer } from '../../contract/activities.ts';
+import type { PooledWaitEnd } from '../../contract/polling.ts';
+import { isUnsent, resultOfFailure, type NotAccepted } from '../../rules/trigger-policy.ts';
+import type { BackupResult, DeploymentResult, RunInput, TriggerReport } from '../../contract/run.ts';
 import type { Execution } from '../../contract/operation.ts';
-import { decoded } from '../decode-payloads.ts';
+import { decoded, decodedFailure } from '../decode-payloads.ts';
 
 export interface HistoryFacts {
   input: RunInput | null;
@@ -53,24 +56,62 @@ async function recordEvent(client: Client, facts: HistoryFacts, event: Events[nu
   if (part !== null) facts.parts.push(part);
 }
 
-export interface AcceptedRequest {
-  backupId: string;
-  acceptedAt: string;
+/** What the history of an operation shows of it, if no worker answers for it. */
+export interface RecordedOperation {
+  trigger: Pick<TriggerReport, 'attempts' | 'ambiguous'>;
+  acceptedAt: string | null;
+  backupId: string | null;
+  lastStatus: string | null;
+  polls: number;
 }
 
-/** @param operation an operation that does not answer itself @returns null if it has made no backup so far */
-export async function acceptedRequest(
-  client: Client,
-  { workflowId, runId }: Execution,
-): Promise<AcceptedRequest | null> {
+export async function recordedOperation(client: Client, { workflowId, runId }: Execution): Promise<RecordedOperation> {
   const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-  const isRequest = ({ activityTaskScheduledEventAttributes: it }: Events[number]) =>
-    it?.activityType?.name === BACKUP_ACTIVITY;
-  const requests = (events ?? []).filter(isRequest).map(({ eventId }) => String(eventId));
-  for (const { activityTaskCompletedEventAttributes: completed, eventTime } of events ?? []) {
-    if (!requests.includes(String(completed?.scheduledEventId))) continue;
-    const answer = await decoded<{ backupId: string }>(client, completed?.result?.payloads);
-    if (answer !== null) return { backupId: answer.backupId, acceptedAt: new Date(tsToMs(eventTime)).toISOString() };
+  return operationIn(client, events ?? []);
+}
+
+export async function operationIn(client: Pick<Client, 'options'>, events: Events): Promise<RecordedOperation> {
+  const types = new Map<string, string>();
+  const trigger = { attempts: 0, ambiguous: false };
+  const shown: RecordedOperation = { trigger, acceptedAt: null, backupId: null, lastStatus: null, polls: 0 };
+  for (const event of events) {
+    const type = event.activityTaskScheduledEventAttributes?.activityType?.name;
+    if (type != null) types.set(String(event.eventId), type);
+    if (type != null && POSTS.includes(type)) trigger.attempts += 1;
+    const completed = event.activityTaskCompletedEventAttributes;
+    const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
+    const closed = types.get(String((completed ?? failed)?.scheduledEventId)) ?? '';
+    const answer = <T>() => decoded<T>(client, completed?.result?.payloads);
+    if (POSTS.includes(closed) && failed) {
+      const result = resultOfPost(await decodedFailure(client, failed.failure));
+      if (isUnsent(result)) trigger.attempts -= 1;
+      trigger.ambiguous ||= result.kind === 'ambiguous';
+    } else if (POSTS.includes(closed)) {
+      shown.acceptedAt = new Date(tsToMs(event.eventTime)).toISOString();
+      shown.backupId = (await answer<{ backupId?: string }>())?.backupId ?? null;
+    } else if (READS.includes(closed) && completed) {
+      noteRead(shown, await answer<ReadAnswer>());
+    } else if (closed === POOLED_WAIT_ACTIVITY && completed) {
+      const end = await answer<PooledWaitEnd>();
+      shown.polls += end?.progress.polls ?? 0;
+      shown.lastStatus = end?.progress.lastStatus ?? shown.lastStatus;
+      noteRead(shown, end?.read ?? null);
+    }
   }
-  return null;
+  return shown;
+}
+
+const POSTS: readonly string[] = [BACKUP_ACTIVITY, 'triggerDeployment'];
+const READS: readonly string[] = ['readBackup', 'readLatestDeployment'];
+
+function resultOfPost(failure: Error | null): NotAccepted {
+  if (failure instanceof TimeoutFailure && failure.timeoutType === 'SCHEDULE_TO_START')
+    return { kind: 'not_taken', message: failure.message };
+  return resultOfFailure(failure instanceof ApplicationFailure ? failure.type : null, failure?.message ?? '', {});
+}
+
+function noteRead(shown: RecordedOperation, read: ReadAnswer | null): void {
+  if (read?.ok !== true) return;
+  shown.polls += 1;
+  shown.lastStatus = read.status;
 }

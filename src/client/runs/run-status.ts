@@ -24,7 +24,8 @@ import { isSameTarget, targetsOf } from '../../contract/target.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { openOperation, recordedWait, withPooledProgress } from './recorded-wait.ts';
-import { acceptedRequest, historyFacts, type AcceptedRequest, type HistoryFacts } from './run-history.ts';
+import { historyFacts, recordedOperation, type HistoryFacts, type RecordedOperation } from './run-history.ts';
+import { backupServerId, lockIdOf } from '../../contract/ids.ts';
 import { withLink } from '../ui-link.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { emptyResult, emptyBackup, emptyDeployment } from '../../contract/results.ts';
@@ -123,14 +124,30 @@ async function enriched(
   // Without a worker, the operation does not answer either, and waiting for it would leave no time to read its history.
   const inFlight = contact === 'silent' ? null : await askProgress<OperationProgress>(session, facts.open);
   if (inFlight !== null) return withPart(result, inFlight.result);
-  const request = await acceptedRequest(session.client, facts.open).catch(() => null);
-  return request === null ? result : withRequest(result, request);
+  const recorded = await recordedOperation(session.client, facts.open).catch(() => null);
+  return recorded === null ? result : withRecorded(result, facts.open.workflowId, recorded);
 }
 
-/** @param request of the operation in flight */
-function withRequest(result: RunResult, request: AcceptedRequest): RunResult {
+/** @param operationId the id of the operation in flight */
+function withRecorded(
+  result: RunResult,
+  operationId: string,
+  { backupId, trigger, ...shown }: RecordedOperation,
+): RunResult {
+  const part = <T extends BackupResult | DeploymentResult>(it: T): T => ({
+    ...it,
+    ...shown,
+    trigger: { ...it.trigger, ...trigger },
+  });
   const { backup } = result;
-  return backup === null ? result : { ...result, backup: { ...backup, ...request, source: 'created' } };
+  if (backup !== null && backupServerId(backup.serverId) === operationId) {
+    const made = backupId === null ? {} : { backupId, source: 'created' as const };
+    return { ...result, backup: { ...part(backup), ...made } };
+  }
+  return {
+    ...result,
+    deployments: result.deployments.map((it) => (lockIdOf(it.target) === operationId ? part(it) : it)),
+  };
 }
 
 /** A run that another client started may have no memo of its input. */
@@ -226,8 +243,11 @@ export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResul
 }
 
 /** Shows what the input asked for, if the run itself does not answer. */
-export function resultOfInput(input: RunInput | null): Pick<RunResult, 'backup' | 'deployments' | 'meta' | 'commit'> {
+export function resultOfInput(
+  input: RunInput | null,
+): Pick<RunResult, 'service' | 'backup' | 'deployments' | 'meta' | 'commit'> {
   return {
+    service: input?.service ?? null,
     backup: input?.serverId === undefined ? null : emptyBackup(input.serverId),
     deployments: targetsOf(input ?? {}).map(emptyDeployment),
     meta: input?.meta ?? null,

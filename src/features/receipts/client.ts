@@ -24,7 +24,7 @@ import {
 import { factsIn, type Events } from '../../client/runs/run-history.ts';
 import { handleOf, statusOf } from '../../client/runs/run-status.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
-import { decoded, decodedError } from '../../client/decode-payloads.ts';
+import { decoded, decodedFailure } from '../../client/decode-payloads.ts';
 import { resultOfFailure } from '../../rules/trigger-policy.ts';
 import { rolloutStatus } from '../rollouts/client-handle.ts';
 import type { ReadAnswer } from '../../contract/activities.ts';
@@ -191,7 +191,7 @@ async function close(client: Client, event: Event, posts: Map<string, SentPost>)
   const post = posts.get(String((completed ?? failed)?.scheduledEventId));
   if (post === undefined) return;
   post.answeredAt = timeOf(event);
-  const error = await decodedError(client, failed?.failure);
+  const error = (await decodedFailure(client, failed?.failure))?.message ?? null;
   post.result = completed ? 'accepted' : (error ?? 'it is not known');
   const type = failed?.failure?.applicationFailureInfo?.type;
   if (failed && resultOfFailure(type, '', {}).kind !== 'ambiguous') post.effect = 'none';
