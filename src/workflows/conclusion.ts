@@ -43,7 +43,7 @@ export function worst(conclusions: readonly Conclusion[]): Conclusion {
 }
 
 /** Writes the end of a part, a run or a rollout into its result. A backup in the result of a run has no error of its own. */
-export function end<R extends { outcome: Outcome | null; endedAt: string | null }>(
+export function endWith<R extends { outcome: Outcome | null; endedAt: string | null }>(
   result: R,
   { outcome, error }: Conclusion,
 ): Ended<R> {

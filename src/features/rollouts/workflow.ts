@@ -29,7 +29,7 @@ import {
   COMPLETED,
   concludeInternal,
   conclude,
-  end,
+  endWith,
   resultOrFailure,
   worst,
   type Conclusion,
@@ -79,7 +79,7 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
     const rollout = createRolloutState(input, checked.plan, hooks);
     const { result } = rollout;
     const asked = { ...checked, beganMs, beginning };
-    const { error } = end(result, await proceed(rollout, asked, cancellation).catch(concludeInternal));
+    const { error } = endWith(result, await proceed(rollout, asked, cancellation).catch(concludeInternal));
     rollout.setPhase('done');
     reportRun(result);
     await announceRollout(rollout, null);
@@ -309,7 +309,7 @@ async function deployTarget(rollout: RolloutState, target: TargetResult): Promis
   }));
   const { outcome, error } = run;
   // A defect leaves no outcome, and a server that has ended needs one.
-  end(target, {
+  endWith(target, {
     outcome: outcome ?? 'unknown',
     error: error === null ? null : { ...error, message: plainText(error.message) },
   });

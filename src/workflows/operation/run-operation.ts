@@ -18,7 +18,7 @@ import type { Claim } from '../../contract/polling.ts';
 import { explainOperation } from '../../contract/explain-wait.ts';
 import { setAttributes, answerWhyQuery } from '../ui.ts';
 import { observeCancellation, observeEnding, type Ending } from '../cancellation.ts';
-import { concludeInternal, conclude, end, resultOrFailure, type Conclusion } from '../conclusion.ts';
+import { concludeInternal, conclude, endWith, resultOrFailure, type Conclusion } from '../conclusion.ts';
 import { reportOperation } from '../metrics.ts';
 import type { OperationHooks } from './hooks.ts';
 import { keepHints } from '../polling/hints.ts';
@@ -54,7 +54,7 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
     const worked = input.reset ? RUN_WAS_RESET : await work(operation).catch(concludeInternal);
     const { instead } = operation.cancellation;
     const conclusion = instead !== null && worked.outcome !== null ? instead() : worked;
-    end(result, conclusion);
+    endWith(result, conclusion);
     reportOperation(result, conclusion);
     operation.setWaiting(null);
     operation.setPhase('done');

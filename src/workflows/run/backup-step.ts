@@ -6,7 +6,7 @@ import type { BackupResult } from '../../contract/run.ts';
 import { identitiesOf } from '../../contract/service-identity.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { askOperation, findBackupRecord, findCompletedBackup, findSharedBackup } from '../activity-proxies.ts';
-import { COMPLETED, conclude, type Conclusion, end, type Ended } from '../conclusion.ts';
+import { COMPLETED, conclude, type Conclusion, endWith, type Ended } from '../conclusion.ts';
 import { awaitBackup, recordWaitedFor } from '../operation/backup-server.ts';
 import { createPoller } from '../polling/poller.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
@@ -115,7 +115,7 @@ async function adoptBackup(run: RunState, result: BackupResult): Promise<Conclus
   const { intervalMs, tries } = run.plan.backup;
   const wait = { ...run.service, intervalMs, tries, jitter: run.jitter, waits: 'loop' as const };
   const poller = createPoller(result, run.plan.outageBudgetMs, run);
-  return end(result, await awaitBackup(poller, wait, { given: true }));
+  return endWith(result, await awaitBackup(poller, wait, { given: true }));
 }
 
 /** A backup that an event reported as started outside Belay, if it is still in progress; or null. */

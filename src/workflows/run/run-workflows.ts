@@ -11,7 +11,7 @@ import { emptyDeployment } from '../../contract/results.ts';
 import { targetsOf, targetText, type Target } from '../../contract/target.ts';
 import { observeCancellation, observeEnding } from '../cancellation.ts';
 import { endUnchecked, letWorkerCheck } from '../check-worker.ts';
-import { concludeInternal, conclude, end, resultOrFailure, worst, type Conclusion } from '../conclusion.ts';
+import { concludeInternal, conclude, endWith, resultOrFailure, worst, type Conclusion } from '../conclusion.ts';
 import { reportRun } from '../metrics.ts';
 import { type OperationHooks, firstCheck } from '../operation/hooks.ts';
 import { admit } from './admit.ts';
@@ -58,7 +58,7 @@ async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: R
     const checked = await letWorkerCheck(question, () => ({ ...input, targets: targetsOf(input) }));
     if ('error' in checked) return endUnchecked(newRunResult(null), checked.error);
     const run = createRunState({ type, input, ...checked, cancellation }, hooks);
-    const { outcome, error } = end(run.result, await runSteps(run, beganMs, steps).catch(concludeInternal));
+    const { outcome, error } = endWith(run.result, await runSteps(run, beganMs, steps).catch(concludeInternal));
     for (const deployment of run.result.deployments) deployment.outcome ??= outcome === null ? null : 'not_started';
     for (const check of run.checks) check.ended?.();
     run.setOperation(null);
@@ -152,7 +152,7 @@ async function watch(run: RunState, checks: OperationHooks['checks']): Promise<C
   await check?.takeBaseline();
   const first = await firstReading(followed);
   const read = first !== null && 'outcome' in first ? first : await follow(run, followed, first);
-  return end(result, check === undefined ? read : await check.judge(read));
+  return endWith(result, check === undefined ? read : await check.judge(read));
 }
 
 /** @param reading null if the site was never deployed */
