@@ -50,7 +50,7 @@ export async function backupServer(input: BackupServerInput, hooks: OperationHoo
     });
     if (refusal !== null) return refusal;
     // An event that names only the backup then finds this operation.
-    recordWaitedFor('made', input.service, result);
+    recordServerOf('made', input.service, result);
     return awaitBackup(operation, input);
   });
 }
@@ -116,7 +116,7 @@ export async function recordBackup(record: BackupRecord): Promise<BackupRecord> 
 }
 
 /** The activity repeats a write that fails, and the wait must not wait for it. */
-export function recordWaitedFor(kind: 'made' | 'adopted', service: string, backup: BackupResult): void {
+export function recordServerOf(kind: 'made' | 'adopted', service: string, backup: BackupResult): void {
   const { backupId, serverId } = backup;
   if (backupId === null) return;
   const startedAt = backup.startedAt ?? new Date().toISOString();

@@ -7,7 +7,7 @@ import { identitiesOf } from '../../contract/service-identity.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { askOperation, findBackupRecord, findCompletedBackup, findSharedBackup } from '../activity-proxies.ts';
 import { COMPLETED, conclude, type Conclusion, endWith, type Ended } from '../conclusion.ts';
-import { awaitBackup, recordWaitedFor } from '../operation/backup-server.ts';
+import { awaitBackup, recordServerOf } from '../operation/backup-server.ts';
 import { createPoller } from '../polling/poller.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
 import type { RunPart } from './hooks.ts';
@@ -111,7 +111,7 @@ async function givenBackup(run: RunState, serverId: string): Promise<Conclusion 
 /** Waits for a backup that this run did not start. */
 async function adoptBackup(run: RunState, result: BackupResult): Promise<Conclusion> {
   run.result.backup = result;
-  recordWaitedFor('adopted', run.service.service, result);
+  recordServerOf('adopted', run.service.service, result);
   const { intervalMs, tries } = run.plan.backup;
   const wait = { ...run.service, intervalMs, tries, jitter: run.jitter, waits: 'loop' as const };
   const poller = createPoller(result, run.plan.outageBudgetMs, run);
