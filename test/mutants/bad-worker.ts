@@ -7,7 +7,7 @@ const REST_IN_READS = 'activities/read-status.ts';
 const ALONE = [
   change(
     'workflows/polling/status-reader.ts',
-    'if (first.ok || first.ofThisWorker === undefined || seconds === HISTORY_BUDGET.maxSecondReads)',
+    'if (first.ok || first.ofThisWorker === undefined || secondReads === HISTORY_BUDGET.maxSecondReads)',
     'if (first !== null)',
   ),
   change('worker/probe-service.ts', 'if (current !== null || ended.aborted) return;', "if (reason !== '') return;"),
@@ -29,7 +29,7 @@ export const BAD_WORKER: TestedMutant[] = [
     changes: [
       change(
         'workflows/polling/status-reader.ts',
-        'if (first.ok || first.ofThisWorker === undefined || seconds === HISTORY_BUDGET.maxSecondReads)',
+        'if (first.ok || first.ofThisWorker === undefined || secondReads === HISTORY_BUDGET.maxSecondReads)',
         "if (first.ok || first.kind !== 'protocol')",
       ),
     ],

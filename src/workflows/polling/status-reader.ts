@@ -15,35 +15,36 @@ import { TIMING } from '../../contract/timing.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { heldBackUntilMs } from '../../rules/read-failures.ts';
 
-/** After another worker could read, this many reads go to any worker: this one may take a while to recover. */
+/** After another worker could read, this many reads go to any worker, because this one may take a while to recover. */
 const READS_ELSEWHERE = 10;
-const LEFT = { unlessResting: true } as const;
+const UNLESS_RESTING = { unlessResting: true } as const;
 
 export type Reader = ReturnType<typeof readerOf>;
 
 export function readerOf({ service, statuses, deploymentId }: RecordedService, subject: PooledWait['subject']) {
   const idField: DeploymentIdField = 'target' in subject ? definedFields({ deploymentId }) : {};
   const words = 'target' in subject ? statuses.deployment : statuses.backup;
-  let notHere = 0;
-  let seconds = 0;
+  let readsElsewhere = 0;
+  let secondReads = 0;
   const ask = (by: typeof readOnce, summary: string, how: Pick<ReadInput, 'dueMs' | 'unlessResting'>) =>
     'target' in subject
       ? by.readLatestDeployment.executeWithOptions({ summary }, [{ service, ...subject, ...idField, ...how }])
       : by.readBackup.executeWithOptions({ summary }, [{ service, ...subject, ...how }]);
   return {
     reads: { service, subject, words, ...idField },
-    /** @param summary shown in the UI; @param dueMs when it is due, if that is its reason */
+    /** @param summary shown in the UI; @param dueMs when the read was due; undefined if it was due at no time */
     async read(summary: string, dueMs?: number): Promise<ReadResult> {
       const due = definedFields({ dueMs });
-      const asked = notHere > 0 ? ask(readElsewhere, summary, { ...due, ...LEFT }) : ask(readOnce, summary, due);
+      const asked =
+        readsElsewhere > 0 ? ask(readElsewhere, summary, { ...due, ...UNLESS_RESTING }) : ask(readOnce, summary, due);
       const first = await asked.catch(lostRead);
-      notHere = Math.max(0, notHere - 1);
-      if (first.ok || first.ofThisWorker === undefined || seconds === HISTORY_BUDGET.maxSecondReads)
+      readsElsewhere = Math.max(0, readsElsewhere - 1);
+      if (first.ok || first.ofThisWorker === undefined || secondReads === HISTORY_BUDGET.maxSecondReads)
         return withMeaning(words, first);
-      seconds += 1;
+      secondReads += 1;
       // If no other worker takes it, the first failure counts.
-      const second = await ask(readElsewhere, summary, LEFT).catch(() => first);
-      if (second.ok) notHere = READS_ELSEWHERE;
+      const second = await ask(readElsewhere, summary, UNLESS_RESTING).catch(() => first);
+      if (second.ok) readsElsewhere = READS_ELSEWHERE;
       return withMeaning(words, second);
     },
   };
