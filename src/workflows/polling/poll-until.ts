@@ -1,7 +1,7 @@
 /**
  * The poll loop of every operation. A read comes from the loop itself, after a durable timer that a hint can cut short, and
- * costs eleven history events. Or it comes from the pool of a worker, which makes many reads for that. `rules/poll-state.ts`
- * keeps the schedule and counts tries and failures; the caller decides what a reading means.
+ * costs eleven history events. Or it comes from the pool of a worker, where many reads cost no more than that.
+ * `rules/poll-state.ts` keeps the schedule and counts tries and failures; the caller decides what a reading means.
  */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
 import { condition, workflowInfo } from '@temporalio/workflow';
@@ -285,15 +285,16 @@ async function poolTurn<V>(
   return { read, state: progress.state, isTry: end.isTry, hintedMs: null };
 }
 
-interface PooledWait {
+/** A wait that was left to the pool, as far as its workflow knows. */
+interface PendingPooledWait {
   isOver: boolean;
   progress: PooledProgress;
   /** Null if no worker took the wait in time. */
   end: PooledWaitEnd | null;
 }
 
-function startPooledWait({ reader, tries }: PollOptions, progress: PooledProgress, summary: string): PooledWait {
-  const wait: PooledWait = { isOver: false, progress, end: null };
+function startPooledWait({ reader, tries }: PollOptions, progress: PooledProgress, summary: string): PendingPooledWait {
+  const wait: PendingPooledWait = { isOver: false, progress, end: null };
   const withinMs = progress.state.wholeEndsMs - Date.now() + TIMING.pool.spareMs;
   void pollInPool(workflowInfo().taskQueue, withinMs, summary, { ...reader.reads, tries, progress })
     .then((end) => Object.assign(wait, { end, progress: end.progress }))
@@ -302,8 +303,8 @@ function startPooledWait({ reader, tries }: PollOptions, progress: PooledProgres
   return wait;
 }
 
-/** Of a wait that ends without its read: as many as were due. */
-const assumedPolls = ({ isOver, progress, end }: PooledWait, tries: number): number =>
+/** How many reads the pool made. If the workflow leaves before the wait ends, it assumes all reads that were due. */
+const assumedPolls = ({ isOver, progress, end }: PendingPooledWait, tries: number): number =>
   isOver ? progress.polls + (end?.read.ok ? 1 : 0) : assumeAllAnswered(progress, tries, Date.now()).polls;
 
 function lastProgress(error: unknown): PooledProgress | null {
