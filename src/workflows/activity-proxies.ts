@@ -25,11 +25,11 @@ export const { describeWorker } = proxyActivities<Activities>({
   retry: { maximumAttempts: lookup.describeWorkerAttempts },
 });
 
-/** What a worker says that may not be this one. */
+/** Asks any worker, and not first the one that executes this workflow. */
 export const describeAnyWorker = (question: WorkerQuestion): Promise<WorkerInfo> =>
   describeWorker.executeWithOptions(ANY_WORKER, [question]);
 
-/** On a queue of its own: it waits there until a worker lets the next run begin. */
+/** Uses a queue of its own, where it waits until a worker lets the next run begin. */
 export const waitForAdmission = (taskQueue: string, withinMs: number, summary: string): Promise<void> =>
   proxyActivities<Activities>({
     ...ANY_WORKER,
@@ -38,7 +38,7 @@ export const waitForAdmission = (taskQueue: string, withinMs: number, summary: s
     scheduleToCloseTimeout: withinMs,
   }).admitRun.executeWithOptions({ summary }, []);
 
-/** One attempt: a loop repeats its reads itself. If no worker takes a read, the loop goes on all the same. */
+/** One attempt, because a loop repeats its reads itself. It continues even if no worker takes a read. */
 export const readOnce = proxyActivities<Activities>({
   scheduleToStartTimeout: read.activityMs,
   startToCloseTimeout: read.activityMs,
@@ -56,7 +56,7 @@ export const readElsewhere = proxyActivities<Activities>({
   heartbeatTimeout: read.heartbeatTimeoutMs,
 });
 
-/** On a queue of its own, because it holds its slot as long as the status stays in progress. */
+/** Uses a queue of its own, because it holds its slot as long as the status stays in progress. */
 export const pollInPool = (
   taskQueue: string,
   withinMs: number,
@@ -85,7 +85,7 @@ export const { measureGate } = proxyActivities<Activities>({
   scheduleToCloseTimeout: 2 * read.activityMs,
 });
 
-/** One attempt: a POST is not idempotent. One that no worker took in time is certainly not sent. */
+/** One attempt, because a POST is not idempotent. If no worker took it in time, it was certainly not sent. */
 export const triggerOnce = proxyActivities<Activities>({
   ...ANY_WORKER,
   scheduleToStartTimeout: post.takenWithinMs,
@@ -94,38 +94,38 @@ export const triggerOnce = proxyActivities<Activities>({
   retry: ONCE,
 });
 
-/** The caller does without the answer: it only makes a run faster, or its progress clearer. */
+/** The caller can do without the answer, which only makes a run faster or its progress clearer. */
 export const { findLockHolder, findEndOfRun } = proxyActivities<Activities>({
   startToCloseTimeout: lookup.optionalMs,
   scheduleToCloseTimeout: lookup.optionalMs,
 });
 
-/** What an operation in flight knows. */
+/** Asks an operation in flight what it knows. */
 export const { askOperation } = proxyActivities<Activities>({
   startToCloseTimeout: lookup.regularMs,
   retry: { maximumAttempts: 3 },
 });
 
-/** A search and some signals. A run that it misses meets the newer one at a lock. */
+/** Makes a search and sends some signals. A run that it misses meets the newer one at a lock. */
 export const { signalOlderRuns } = proxyActivities<Activities>({
   ...ANY_WORKER,
   startToCloseTimeout: lookup.regularMs,
   scheduleToCloseTimeout: lookup.supersedeMs,
 });
 
-/** Repeated until a worker answers: what no worker can answer holds back. */
+/** Repeated until a worker answers, because nothing may be deployed while nobody can tell whether a freeze forbids it. */
 export const { judgeFreezes } = proxyActivities<Activities>({ startToCloseTimeout: lookup.regularMs });
 
 /** Repeated until a worker answers whether it has such a freeze. */
 export const { confirmFreeze } = proxyActivities<Activities>({ startToCloseTimeout: lookup.regularMs });
 
-/** Repeated: another worker may have the signers that this one lacks. */
+/** Repeated, because another worker may have the signers that this one lacks. */
 export const { checkApproval } = proxyActivities<Activities>({
   startToCloseTimeout: lookup.regularMs,
   retry: { maximumAttempts: 4, initialInterval: lookup.otherWorkersPauseMs },
 });
 
-/** To deploy after a backup of another server would be worse than to wait for the answer. */
+/** Repeated until a worker answers. To deploy after a backup of another server would be worse than to wait. */
 export const { findBackupRecord } = proxyActivities<Activities>({ startToCloseTimeout: lookup.regularMs });
 
 /** Searching closed workflows may take a while. */
@@ -151,7 +151,7 @@ export const { findSharedBackup } = proxyActivities<Activities>({
   scheduleToCloseTimeout: event.findSharedBackupWithinMs,
 });
 
-/** Fails until the record exists. Most backups are none of ours, so it is retried few times. */
+/** Fails until the record exists. Most backups are not ours and never get one, so there are few attempts. */
 export const { findServersOfBackup } = proxyActivities<Activities>({
   startToCloseTimeout: lookup.regularMs,
   scheduleToCloseTimeout: event.findServersWithinMs,
@@ -172,7 +172,7 @@ export const signalRollouts = proxyActivities<Activities>({
   scheduleToCloseTimeout: event.deliverWithinMs,
 });
 
-/** One attempt: what is sent next may be another state. */
+/** One attempt, because the state may have changed before the next. */
 export const { sendReport } = proxyActivities<Activities>({
   ...ANY_WORKER,
   startToCloseTimeout: notify.attemptMs,
@@ -180,7 +180,7 @@ export const { sendReport } = proxyActivities<Activities>({
   retry: ONCE,
 });
 
-/** Temporal retries it until the receiver accepts the request, on any worker: one may lack the channel. */
+/** Retried until the receiver accepts the request, on any worker, because one of them may lack the channel. */
 export const notificationDelivery = proxyActivities<Activities>({
   ...ANY_WORKER,
   startToCloseTimeout: notify.attemptMs,

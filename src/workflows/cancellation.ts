@@ -25,7 +25,7 @@ export function observeCancellation(): Cancellation {
 
 /** What ends a run or an operation early: a cancellation, or something that takes its place before it has begun. */
 export interface Ending extends Cancellation {
-  /** How it ends, if something took its place; null if it goes on, or was cancelled. */
+  /** How it ends because something took its place. Null if nothing did. */
   readonly instead: (() => Conclusion) | null;
   readonly hasBegun: boolean;
   /** Does nothing once it has begun. */

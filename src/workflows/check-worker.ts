@@ -26,7 +26,10 @@ export function noWorkerWithin(startWithinMs: number, did: 'took up' | 'admitted
   return conclude('not_started', 'NoWorker', message);
 }
 
-/** The conclusion if the database was restored since this began, because what it sent is forgotten. Or null. */
+/**
+ * The conclusion if the database was restored since this workflow began, or null. The restored database may not know what
+ * the workflow sent.
+ */
 export function restoredSince(
   { epoch }: Pick<RunInput, 'epoch'>,
   facts: Pick<WorkerInfo, 'epoch'>,
@@ -47,7 +50,7 @@ export function refusalOfWorker({ service, heartbeat, targets }: Needs, facts: W
       `this is for ${service}, but the workers serve ${facts.service}: start workers for it, or name theirs`,
     );
   }
-  if (!knowsPaths(facts, targets)) return conclude('not_started', 'Usage', NO_APP_PATHS);
+  if (!hasPathsFor(targets, facts)) return conclude('not_started', 'Usage', NO_APP_PATHS);
   if (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true) return null;
   const remedy = "add it to notify.heartbeats in the worker's belay.yaml";
   return conclude('not_started', 'Usage', `the worker has no heartbeat "${heartbeat}": ${remedy}`);
@@ -56,7 +59,7 @@ export function refusalOfWorker({ service, heartbeat, targets }: Needs, facts: W
 export const refuseMisuse = ({ usageProblem }: WorkerInfo): Conclusion | null =>
   usageProblem === undefined ? null : conclude('not_started', 'Usage', usageProblem);
 
-const knowsPaths = ({ deploysApps = false }: WorkerInfo, targets: readonly Target[]): boolean =>
+const hasPathsFor = (targets: readonly Target[], { deploysApps = false }: WorkerInfo): boolean =>
   deploysApps || !targets.some(isApp);
 
 /**
@@ -97,7 +100,7 @@ export async function letWorkerCheck(
   return 'problem' in checked ? { error: { type: 'Usage', message: checked.problem } } : { plan: checked.plan, facts };
 }
 
-/** A workflow whose input no worker could check within minutes ends: otherwise it would hold its id and its locks for ever. */
+/** Ends a workflow whose input no worker could check within minutes, because it would hold its id and its locks for ever. */
 function refuseUnchecked(error: unknown): { error: RunError } {
   const why = whyUnchecked(error instanceof ActivityFailure ? error.cause : undefined);
   if (why === null) throw error;

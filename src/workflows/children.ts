@@ -16,30 +16,30 @@ export interface PendingChild<R> {
   result: () => Promise<R>;
 }
 
-/** @param unknown its result if it left none, because it was terminated or timed out */
+/** @param fallback its result if it left none, because it was terminated or timed out */
 export async function awaitChild<R extends Pick<Conclusion, 'outcome'>>(
   child: PendingChild<R>,
-  unknown: R,
+  fallback: R,
 ): Promise<Ended<R>> {
   try {
     return { ...(await child.result()), error: null };
   } catch (error) {
-    return endOfFailed(child.workflowId, error, unknown);
+    return endOfFailed(child.workflowId, error, fallback);
   }
 }
 
-function endOfFailed<R extends Pick<Conclusion, 'outcome'>>(workflowId: string, error: unknown, unknown: R): Ended<R> {
+function endOfFailed<R extends Pick<Conclusion, 'outcome'>>(workflowId: string, error: unknown, fallback: R): Ended<R> {
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
   if (cause instanceof TerminatedFailure) {
     const message = `${workflowId} was terminated before its outcome was known`;
-    return { ...unknown, ...conclude('unknown', 'Terminated', message) };
+    return { ...fallback, ...conclude('unknown', 'Terminated', message) };
   }
   if (cause instanceof TimeoutFailure) {
     const message = `${workflowId} was ended by a timeout of its workflow, before its outcome was known`;
-    return { ...unknown, ...conclude('unknown', 'OutcomeUnknown', message) };
+    return { ...fallback, ...conclude('unknown', 'OutcomeUnknown', message) };
   }
   const result = (cause instanceof ApplicationFailure ? (cause.details?.[0] ?? null) : null) as R | null;
-  if (result === null || !(cause instanceof ApplicationFailure)) return { ...unknown, ...concludeInternal(cause) };
+  if (result === null || !(cause instanceof ApplicationFailure)) return { ...fallback, ...concludeInternal(cause) };
   // The failure has the type and message with which the child ended.
   return { ...result, error: { type: cause.type, message: cause.message } as Conclusion['error'] };
 }
@@ -53,7 +53,7 @@ interface Child<I> {
   input: I;
 }
 
-/** A workflow that was reset has started it before: then it does nothing. */
+/** Does nothing if the child exists, because a workflow that was reset has started it before. */
 export async function startOnce<I>(type: string, { input, ...child }: Child<I>): Promise<void> {
   try {
     await startChild(type, {

@@ -24,7 +24,12 @@ export function concludeCancelledBeforeStart(counts: TriggerCounts, message: str
   return conclude(counts.ambiguous === 0 ? 'not_started' : 'cancelled', 'Cancelled', message);
 }
 
-/** Nothing more is sent. After an ambiguous trigger, nothing may claim that none had an effect. @param prefix begins the message */
+/**
+ * Concludes because nothing more is sent. After an ambiguous trigger, the conclusion must not claim that no request had an
+ * effect.
+ *
+ * @param prefix begins the message
+ */
 export function concludeUnsent({ ambiguous }: TriggerCounts, type: ErrorType, reason: string, prefix = ''): Conclusion {
   if (ambiguous === 0) return conclude('not_started', type, `${prefix}${reason}`);
   return conclude('unknown', 'OutcomeUnknown', `${prefix}an earlier request may have had an effect; ${reason}`);
@@ -42,7 +47,7 @@ export function worst(conclusions: readonly Conclusion[]): Conclusion {
   return conclusions.reduce((a, b) => (rank(b) < rank(a) ? b : a), COMPLETED);
 }
 
-/** Writes the end of a part, a run or a rollout into its result. A backup in the result of a run has no error of its own. */
+/** Writes the end of a part, a run or a rollout into its result. The result of a backup has no field for an error. */
 export function endWith<R extends { outcome: Outcome | null; endedAt: string | null }>(
   result: R,
   { outcome, error }: Conclusion,

@@ -1,6 +1,6 @@
 /**
- * The features that hang on runs, operations and rollouts. The order of a list is behavior: test/unit/features.test.ts keeps it, and
- * says what would change.
+ * The features that hang on runs, operations and rollouts. The order of a list decides how Belay behaves:
+ * test/unit/features.test.ts keeps it, and says what another order would change.
  */
 import { approvalHold } from '../features/approvals/workflow.ts';
 import { freezeHold } from '../features/freezes/hold.ts';
@@ -16,13 +16,13 @@ import type { RunHooks } from './run/hooks.ts';
 import { endForNewerRun, settleForNewerRuns, supersedingHold } from '../features/superseding/hold.ts';
 
 /**
- * Superseding comes first, so that a run that waits for a freeze has replaced the older ones that wait for it, too. While
- * people still have to decide, it lets the others go first. Freezes come before approvals: nobody is asked about what a
- * freeze forbids, and once people have approved, freezes are asked about again.
+ * Superseding comes first, so that a run that waits for a freeze has already replaced the older ones that wait for it. It
+ * does nothing while people still have to decide, and its turn comes again after they have. Freezes come before approvals,
+ * so that nobody is asked about what a freeze forbids. Once people have approved, the freezes are asked again.
  */
 const HOLDS: RunHooks['holds'] = [supersedingHold, freezeHold, approvalHold];
 
-/** A report of the end leaves before the notification: who reads that finds the report. */
+/** A report of the end leaves before the notification, so that whoever reads the notification finds the report. */
 const OBSERVERS: RunHooks['observers'] = [runPage, reporting, announcing];
 
 export const ON_RUNS: RunHooks = { holds: HOLDS, checks: [siteChecks], observers: OBSERVERS };
@@ -30,7 +30,7 @@ export const ON_RUNS: RunHooks = { holds: HOLDS, checks: [siteChecks], observers
 /** A wave bakes and its gates are measured before anybody is asked about the next one. */
 export const ON_ROLLOUTS: RolloutHooks = {
   afterWave: [gatedWaves],
-  // Nobody begins in a freeze that came while people decided.
+  // Freezes come last, because one may have begun while people decided.
   beforeServer: [approvedServers, frozenServers],
 };
 

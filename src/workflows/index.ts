@@ -18,11 +18,14 @@ import { sendNotifications } from '../features/notifications/workflow.ts';
 
 const { backupThenDeploy, backupOnly, deployOnly, watchDeployment } = createRuns(ON_RUNS, ON_OPERATIONS);
 const rollOut = (input: RolloutInput): Promise<RolloutResult> => roll(input, ON_ROLLOUTS);
-const deploySite = (input: DeploySiteInput): Promise<DeploymentResult> => deploy(given(input), ON_OPERATIONS);
-const backupServer = (input: BackupServerInput): Promise<BackupResult> => backUp(given(input), ON_OPERATIONS);
+const deploySite = (input: DeploySiteInput): Promise<DeploymentResult> => deploy(orEmpty(input), ON_OPERATIONS);
+const backupServer = (input: BackupServerInput): Promise<BackupResult> => backUp(orEmpty(input), ON_OPERATIONS);
 
-/** The UI can start them without an input. An error in their code would hold the lock for ever. */
-function given<I extends object>(input: I): I {
+/**
+ * The UI can start an operation without an input. An error of its code would then fail each workflow task, and the operation
+ * would hold its lock for ever.
+ */
+function orEmpty<I extends object>(input: I): I {
   return isRecord(input) ? input : ({} as I);
 }
 

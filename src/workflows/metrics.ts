@@ -22,7 +22,7 @@ export function reportOperation(result: BackupResult | DeploymentResult, { outco
   else metrics.operationEnded({ ...subjectOfServer(result.serverId), ...ended });
 }
 
-/** Of a run or a rollout. */
+/** Reports the end of a run or a rollout. */
 export function reportRun({ outcome, error }: Conclusion): void {
   metrics.runEnded({ type: workflowInfo().workflowType, outcome, errorType: error?.type ?? null });
 }

@@ -8,7 +8,7 @@ export function isAfterReset(): boolean {
 }
 
 /**
- * For decisions: a workflow that was reset must not wait for people. What history has from before the reset must replay as
- * it was made, so the answer is true only from the task that a marker in history names.
+ * For decisions: a workflow that was reset must not wait for people. Commands from before the reset must replay as they were
+ * made, so the answer is true only from the task in which a marker in history says so.
  */
 export const wasReset = (): boolean => isAfterReset() && patched('reset');

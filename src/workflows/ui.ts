@@ -26,16 +26,16 @@ export const orNothing = (text: string | null, show: (text: string) => string = 
 export const endedHeading = ({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): string =>
   `**${outcome ?? 'no outcome'}**${error === null ? '' : ` (${error.type})`}`;
 
-/** What a person checks before an operation is started again that may have had an effect. */
+/** What to do before an operation is started again. Empty if nothing of it can still be in progress. */
 export const checkFirst = (outcome: Outcome | null): string =>
   outcome === 'failed' || outcome === 'not_started'
     ? ''
     : 'Check the service first: what was requested may still be in progress, or have ended. ';
 
-/** For a cell of a table. */
+/** Shortens a text for a cell of a table. */
 export const shortText = (text: string): string => codeSpan(plainText(text, 120));
 
-/** Of a part: the try that comes next, else how often its status was read. */
+/** The next try of a part that waits for one, or else how often its status was read. */
 export function readsText(polls: number, waiting: Waiting | null): string {
   if (waiting !== null && 'try' in waiting && waiting.kind !== 'check') {
     const from = waiting.pooled === undefined ? [] : ['from'];
@@ -44,7 +44,7 @@ export function readsText(polls: number, waiting: Waiting | null): string {
   return polls === 0 ? NOTHING : counted(polls, 'poll').replace(' ', NO_BREAK);
 }
 
-/** Of this execution, for the pages of those that it starts. */
+/** Links to this execution, for the pages of the workflows that it starts. */
 export function linkToThis(): string {
   const { workflowId, runId } = workflowInfo();
   return workflowLink(workflowId, { runId });
@@ -60,7 +60,7 @@ export function answerWhyQuery(answer: () => Explanation): void {
 
 /* Sets search attributes, if the worker reports that the namespace has them. */
 
-/** Sets what differs from what the workflow has: each change is an event and a billed action. */
+/** Sets only attributes whose values differ, because each change is an event and a billed action. */
 export function setAttributes(enabled: boolean, attributes: Attributes): void {
   if (!enabled) return;
   const { typedSearchAttributes: before } = workflowInfo();

@@ -23,7 +23,7 @@ export const interceptors = (): WorkflowInterceptors => {
           next(input);
         },
         concludeActivation(input, next) {
-          // Temporal drops a task that only refuses updates: its two events never were, and other ones take their ids.
+          // Temporal drops a task that only refuses updates, so the ids of its two events go to other events.
           const refusals = input.commands.filter(({ updateResponse }) => updateResponse?.rejected);
           if (refusals.length > 0 && refusals.length === input.commands.length) task.events -= DROPPED_EVENTS;
           return next(input);
@@ -33,5 +33,5 @@ export const interceptors = (): WorkflowInterceptors => {
   };
 };
 
-/** That the task was scheduled, and that it started. */
+/** The events that say that a task was scheduled, and that it started. */
 const DROPPED_EVENTS = 2;

@@ -51,7 +51,7 @@ interface Mailbox {
   released: LockReleased | null;
 }
 
-/** Handles every release from now on. A release this run does not wait for goes on to the waiters it names. */
+/** Handles every release from now on. A release that this run does not wait for is forwarded to the waiters it names. */
 export function createLocks(cancellation: Cancellation): AcquireLock {
   const mailbox: Mailbox = { lockId: null, released: null };
   const taken = new Set<string>();
@@ -138,7 +138,7 @@ async function queueUp<T>(
     return null;
   }
 
-  /** @returns the service that the lock is held for, if it is another one; null if the run waits no longer */
+  /** @returns the release; another service, if the lock is held for that; or null if the run waits no longer */
   async function awaitRelease(): Promise<LockReleased | { service: string } | null> {
     /** The holder that knows this run. */
     let asked: LockHolder | null = null;

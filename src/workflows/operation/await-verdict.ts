@@ -74,7 +74,7 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     result.lastStatus = latest.status;
     return concludeFromVerdict(operation, verdict);
   };
-  // Its id may be that in the answer to the trigger, which came later.
+  // The trace was read before the trigger was answered. The answer may have the same id, and then the trace decides.
   const early = start.trace === null ? undefined : decide(start.trace.reading, false, start.trace.isOver);
   if (early !== undefined) return early;
   const earlyMs = earlyReadsMs(input.intervalMs, nowMs, start.sentMs ?? nowMs);
@@ -111,7 +111,7 @@ const nameOf = ({ target }: DeploymentResult): string => `the deployment of ${ta
 
 /**
  * Delays of the early reads. If the request was answered quickly, they are counted from the time it was scheduled, so
- * that the timer of the reads beside it serves the first of them, too.
+ * that the timer that still runs from the reads beside it also serves the first of them.
  */
 function earlyReadsMs(intervalMs: number, nowMs: number, sentMs: number): number[] {
   const delays = TIMING.poll.earlyReadsMs.filter((ms) => ms < intervalMs);

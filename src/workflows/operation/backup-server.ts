@@ -59,7 +59,7 @@ export async function backupServer(input: BackupServerInput, hooks: OperationHoo
 
 type BackupWait = RecordedService & Pick<OperationInput, 'intervalMs' | 'tries' | 'jitter' | 'waits'>;
 
-/** @param given not made by this run: it is read at once, since it may be complete, and rejected if it does not exist */
+/** @param given true for a backup that this run did not make: it may be complete, so it is read at once, and it must exist */
 export async function awaitBackup(
   poller: Poller<BackupResult>,
   input: BackupWait,
@@ -115,7 +115,7 @@ export async function recordBackup(record: BackupRecord): Promise<BackupRecord> 
   return record;
 }
 
-/** The activity repeats a write that fails, and the wait must not wait for it. */
+/** Nobody awaits it: the activity itself repeats a write that fails, and the backup is read meanwhile. */
 export function recordServerOf(kind: 'made' | 'adopted', service: string, backup: BackupResult): void {
   const { backupId, serverId } = backup;
   if (backupId === null) return;

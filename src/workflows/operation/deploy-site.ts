@@ -20,11 +20,11 @@ import { runOperation } from './run-operation.ts';
 import { hasRoomToSend, NO_ROOM, sendUntilAccepted } from './send-until-accepted.ts';
 import { reconcile, sendWatched, type Deployment, type Sent } from './trace.ts';
 
-/** A status that always takes longer than the interval, such as that of a site that was never deployed, ends them. */
+/** The proof that a site was never deployed takes several reads, so reading the status again may never be quick enough. */
 const MAX_SITE_BASELINES = 3;
 
 export async function deploySite(input: DeploySiteInput, hooks: OperationHooks): Promise<DeploymentResult> {
-  // Started by hand, it may lack a target. Its id is then wrong.
+  // If a person started it by hand without a target, its id is wrong as well, and it is refused for that.
   const target = { ...input.target };
   const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
   const lockId = lockIdOf(target);

@@ -7,11 +7,11 @@ import type { SettleQueue } from '../lock/release.ts';
 import type { Poller } from '../polling/poller.ts';
 import type { Operation } from './run-operation.ts';
 
-/** Judges whether a deployment that the service calls completed is one. */
+/** Judges a deployment that the service calls completed. */
 export interface DeploymentCheck {
   /** Looks just before the request. What is broken then blocks nothing: the deployment may repair it. */
   takeBaseline(): Promise<void>;
-  /** It is too old to be compared with. */
+  /** Drops a baseline that is too old to compare with. */
   forgetBaseline(): void;
   /** Looks while the status decides nothing. @param then called if there is more to see than before */
   look: (then: () => void) => void;
@@ -29,9 +29,9 @@ export type CreateCheck = (
 ) => DeploymentCheck | undefined;
 
 export interface OperationHooks {
-  /** The first that has something to check does. */
+  /** The first one that has something to check is the check of the deployment. */
   checks: readonly CreateCheck[];
-  /** Called whenever something changed that the operation shows. */
+  /** Called whenever something that the operation shows has changed. */
   observers: readonly ((progress: OperationProgress) => { changed(): void })[];
   settleQueue: (input: OperationInput) => SettleQueue;
   /** What may end a deployment before it has sent its request. */

@@ -1,4 +1,7 @@
-/** The only loop that sends a POST, for both operations. It ends once the service has accepted the request. */
+/**
+ * The only loop that sends a POST, for both operations. It ends once the service has accepted the request, or once there is a
+ * reason not to send it again.
+ */
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
 import { FOR_PERMITS, type ForPermits, type TriggerActivityInput } from '../../contract/activities.ts';
@@ -41,7 +44,11 @@ export interface Sending {
   /** What has to be done before each request. @returns why the operation ends; null if the request may be sent */
   prepare(counts: TriggerCounts, busyEndsMs: number): Promise<Conclusion | null>;
   post(summary: string): Promise<TriggerResult<unknown>>;
-  /** Finds out what became of a request in doubt. @returns a time: send it once more, not before */
+  /**
+   * Finds out what became of a request in doubt.
+   *
+   * @returns why the operation ends; `accepted`; or the earliest time to send the request once more
+   */
   resolveDoubt(ambiguities: number, notBeforeMs: number, message: string): Promise<Conclusion | 'accepted' | number>;
 }
 

@@ -60,13 +60,13 @@ export async function sendWatched(
 ): Promise<Sent> {
   const sentMs = Date.now();
   const { target, serverId, deploymentId, intervalMs } = input;
-  const place = { target, ...definedFields({ serverId, deploymentId }) };
+  const subject = { target, ...definedFields({ serverId, deploymentId }) };
   const readAt = new Date(sentMs - operation.lagMs).toISOString();
   const sent = { context, sentMs, seen: NO_OBSERVATIONS, coverage: startReadCoverage(sentMs), trace: null };
   let result: Sent['result'] | undefined;
   const answered = awaitTrigger(
     subjectOfTarget(target),
-    triggerOnce.triggerDeployment.executeWithOptions({ summary }, [{ ...triggerInput(input), ...place, readAt }]),
+    triggerOnce.triggerDeployment.executeWithOptions({ summary }, [{ ...triggerInput(input), ...subject, readAt }]),
   ).then((it) => (result = it));
   await pollUntil(
     operation,
@@ -87,8 +87,8 @@ export async function sendWatched(
 /**
  * Compares reads with the baseline for the whole settle time.
  *
- * @param notBeforeMs the earliest time for the next one. Reads go on until then: it must not follow a gap
- * @returns `accepted` if the request left a trace; a time: send it once more, not before
+ * @param notBeforeMs the earliest time for another request. Reads continue until then, because it must not follow a gap
+ * @returns `accepted` if the request left a trace; the earliest time to send it once more; or why the operation ends
  */
 export async function reconcile(
   { operation, input, reader }: Deployment,

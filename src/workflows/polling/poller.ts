@@ -22,7 +22,7 @@ export interface Poller<R extends Polled = Polled> {
   readonly parking: ReturnType<typeof createParking>;
   readonly timer: ReturnType<typeof createPollTimer>;
   lastReadAt: string | null;
-  /** How long the last read had been answered, at most, when the workflow heard of it. */
+  /** The time from the answer to the last read until the workflow heard of it, or more. */
   lagMs: number;
   failing: FailingReads | null;
   setWaiting(this: void, waiting: Waiting | null): void;
@@ -58,7 +58,7 @@ export function describeLastStatus({ result: { lastStatus }, lastReadAt }: Polle
 
 /* A parked operation waits for a service that does not answer. Its outages share one budget. */
 
-/** While it is parked, the phase is `parked`, and afterwards that of before. */
+/** While it is parked, the phase is `parked`. Afterwards, the phase is the one from before. */
 export function createParking(budgetMs: number | null, workflow: Phased) {
   let outage: Outage = { budgetMs, spentMs: 0, sinceMs: null };
   let current: { readAtMs: number; reason: GivenUp; shown: Parked } | null = null;

@@ -91,7 +91,7 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
 
 const LEAST_MS = 1_000;
 
-/** @param beganMs from when its time counts @returns null once it is admitted */
+/** @param beganMs when the time began in which it may be admitted @returns null once it is admitted */
 async function awaitAdmission(run: RunState, beganMs = run.limits.startedMs): Promise<Conclusion | null> {
   const { plan } = run;
   const phase = run.phase();
@@ -107,7 +107,7 @@ async function awaitAdmission(run: RunState, beganMs = run.limits.startedMs): Pr
   return null;
 }
 
-/** After a wait: many that waited for the same thing begin within a minute. */
+/** Call this after a wait, because many runs that waited for the same thing begin within a minute. */
 export async function takePlace(run: RunState): Promise<Conclusion | null> {
   const { admitted } = await describeWorker({ begins: true });
   return admitted === false ? awaitAdmission(run, Date.now()) : null;

@@ -32,7 +32,7 @@ export interface Hold {
   deployed?(ended: DeploymentResult): void;
 }
 
-/** Something that judges whether a deployment that the service calls completed is one. */
+/** Something that judges a deployment that the service calls completed. */
 export interface RunCheck {
   begun?(): void;
   carries(target: Target): Partial<DeploySiteInput>;

@@ -36,15 +36,15 @@ import type { RunPart } from './hooks.ts';
 import type { RunState } from './run-state.ts';
 
 /**
- * Begins a part, and begins it again if a hold ended it before its request left, and lets it begin later.
+ * Begins a part. If a hold ended it before its request left, waits until the hold lets it begin, and begins it again.
  *
- * @param ready makes what the part relies on recent again
+ * @param renew makes what the part relies on anew, if a wait has made it too old
  */
 export async function attempt(
   run: RunState,
   part: RunPart,
   begin: () => Promise<Conclusion>,
-  ready?: (run: RunState) => Promise<Conclusion>,
+  renew?: (run: RunState) => Promise<Conclusion>,
 ): Promise<Conclusion> {
   for (;;) {
     const end = await begin();
@@ -52,10 +52,10 @@ export async function attempt(
     if (hold === undefined) return end;
     if (part.kind === 'backup') run.result.backup = null;
     else record(run, part.target, emptyDeployment(part.target));
-    const kept = (await hold.wait?.(part)) ?? (await takePlace(run));
-    if (kept !== null) return notStarted(run, part, kept);
-    const again = (await ready?.(run)) ?? COMPLETED;
-    if (again.outcome !== 'completed') return notStarted(run, part, again);
+    const refusal = (await hold.wait?.(part)) ?? (await takePlace(run));
+    if (refusal !== null) return notStarted(run, part, refusal);
+    const renewed = (await renew?.(run)) ?? COMPLETED;
+    if (renewed.outcome !== 'completed') return notStarted(run, part, renewed);
   }
 }
 
@@ -76,7 +76,7 @@ export function carried({ holds, checks }: RunState, part: RunPart): Partial<Dep
   return Object.assign({}, ...holds.map((it) => it.carries?.(part)), ...ofChecks) as Partial<DeploySiteInput>;
 }
 
-/** Ids such as `12` exist at every service. What names no service is from an event, and this run reads it itself. */
+/** Ids such as `12` exist at every service. A record without a service comes from an event, and this run checks it with a read. */
 export const isForOther = (run: RunState, { service }: { service?: string }): boolean =>
   service !== undefined && !isServed(service, run.service);
 
@@ -108,12 +108,12 @@ export interface LeftOperation<R> {
 /** How an operation ended. A backup may also be shared with the holder of its lock, or continue without the run. */
 type PartEnd<R> = Ended<R> | { shared: BackupConclusion } | { left: LeftOperation<R> };
 
-/** Starts the operation of a part once its lock is free, and waits for its end. @param unknown its result if it leaves none */
+/** Starts the operation of a part once its lock is free, and waits for its end. @param fallback its result if it leaves none */
 export async function operate<R extends Pick<Conclusion, 'outcome'>>(
   run: RunState,
   part: RunPart,
   input: Omit<BackupServerInput, 'waiters'> | Omit<DeploySiteInput, 'waiters'>,
-  unknown: R,
+  fallback: R,
 ): Promise<PartEnd<R>> {
   const { plan } = run;
   const isBackup = part.kind === 'backup';
@@ -135,11 +135,11 @@ export async function operate<R extends Pick<Conclusion, 'outcome'>>(
     isForOther: isOther,
   });
   if (got.kind === 'backup') return { shared: got.conclusion };
-  if (got.kind !== 'lock') return { ...unknown, ...withoutLock(got, part, lockId) };
+  if (got.kind !== 'lock') return { ...fallback, ...withoutLock(got, part, lockId) };
   if (run.phase() === 'queued') run.setPhase('deploy');
   const { child, execution, scope } = got.child;
   let isClosed = false;
-  const closed = awaitChild(child, unknown).finally(() => (isClosed = true));
+  const closed = awaitChild(child, fallback).finally(() => (isClosed = true));
   await condition(() => isClosed || run.cancellation.requested);
   const isLeft = !isClosed && isBackup;
   // A deployment reports what is known.

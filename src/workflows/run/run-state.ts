@@ -25,7 +25,7 @@ export interface RunState {
   readonly input: RunInput;
   readonly targets: readonly Target[];
   readonly plan: RunPlan;
-  /** What the worker that suits the run answered, whole. */
+  /** The whole answer of the worker that suits the run. */
   readonly facts: WorkerInfo;
   readonly service: RecordedService;
   /** The part of the interval by which its operations delay every try. */
@@ -42,7 +42,7 @@ export interface RunState {
   /** What was read of each site when the run was admitted. */
   readonly admissionReads: Map<string, AdmissionRead>;
   readonly limits: DeployLimits;
-  /** How often it began its backup. */
+  /** How often it began a backup. */
   backups: number;
   /** Until when it may begin, in milliseconds since 1970. */
   mayBeginUntilMs(): number;
@@ -51,7 +51,7 @@ export interface RunState {
   setPhase(phase: Phase): void;
   setWaiting(waiting: Waiting | null): void;
   setOperation(operation: Execution | null): void;
-  /** Waits in a phase of its own, and returns to the phase of before. */
+  /** Waits in a phase of its own, and then returns to the phase before. */
   during<T>(phase: Phase, wait: () => Promise<T>): Promise<T>;
 }
 
