@@ -14,8 +14,8 @@ import type { ReadSite } from '../site-check/index.ts';
 export type Deliveries = Omit<Notifier, 'settings'>;
 
 interface Admission {
-  /** @returns false if a run that begins has to wait for admission */
-  admitsNewcomer: () => boolean;
+  /** Takes a place for a run that begins now. @returns false if the run has to wait for admission */
+  admitNewcomer: () => boolean;
   /** @param dueMs when a read that is made now was due, by Temporal's clock. @returns how late it is */
   noteRead: (dueMs: number) => number;
 }

@@ -1,4 +1,7 @@
-/** One question to the configuration of a worker about a request that begins. */
+/**
+ * What a worker answers to a run, rollout or schedule that begins: its settings, its plan of the request, and the facts that
+ * features find in its configuration.
+ */
 import type { RunPlan, RunInput } from '../contract/run.ts';
 import type { WorkerInfo, WorkflowRequest, WorkerQuestion, CheckedRequest } from '../contract/activities.ts';
 import type { FactName, Facts } from '../contract/facts.ts';
@@ -16,7 +19,7 @@ export interface Asked {
   /** The request has passed its check. */
   request: WorkflowRequest;
   plan: RunPlan;
-  /** False if nothing starts yet, as when a schedule is checked. */
+  /** True for a run that starts now. False for a rollout, and while a schedule is checked. */
   begins: boolean;
   /** When the workflow asks, by Temporal's clock. */
   atMs: number;
@@ -35,13 +38,11 @@ export interface Fact<T = unknown> extends FactName<T> {
   misuse?: (asked: Asked, known: Known) => string | null;
 }
 
-/* What a worker answers to a run, rollout or schedule that begins: its settings, and what it thinks of the input. */
-
 type Deps = Pick<ActivityDeps, 'workerInfo' | 'admission' | 'policy' | 'clocks'> & Judges;
 
 export function createDescribeWorker(deps: Deps, facts: readonly Fact[]) {
   const { workerInfo, admission, policy, clocks } = deps;
-  /** Settings of the worker that executes this. */
+  /** The answer of the worker that executes this. */
   return async (question: WorkerQuestion = {}): Promise<WorkerInfo> => {
     const { begins = false, hasPlace = false, request, atMs = clocks?.wallMs() ?? Date.now() } = question;
     const inForce = await policy();
@@ -53,13 +54,13 @@ export function createDescribeWorker(deps: Deps, facts: readonly Fact[]) {
       ...workerInfo,
       policy: inForce.hash,
       ...definedFields({ checked }),
-      ...(asked === null ? {} : await said(asked, known, facts)),
-      ...(begins && !hasPlace && !admission.admitsNewcomer() ? { admitted: false as const } : {}),
+      ...(asked === null ? {} : await answersTo(asked, known, facts)),
+      ...(begins && !hasPlace && !admission.admitNewcomer() ? { admitted: false as const } : {}),
     };
   };
 }
 
-async function said(
+async function answersTo(
   asked: Asked,
   known: Known,
   list: readonly Fact[],
@@ -70,15 +71,17 @@ async function said(
     const answer = await ask(asked, known);
     if (answer !== undefined) facts[name] = answer;
   }
-  const isAsked = begins || request.type === ROLLOUT_TYPE;
-  const misuses = isAsked ? list.map(({ misuse }) => misuse?.(asked, known) ?? null) : [];
-  const usageProblem = isAsked
-    ? (outsideInventory(request, known.policy) ?? misuses.find((it) => it !== null) ?? undefined)
-    : undefined;
+  // A run that a schedule starts asks again when it begins.
+  const usageProblem = begins || request.type === ROLLOUT_TYPE ? usageProblemOf(asked, known, list) : undefined;
   return {
     ...(Object.keys(facts).length === 0 ? {} : { facts: facts satisfies Facts }),
     ...definedFields({ usageProblem }),
   };
+}
+
+function usageProblemOf(asked: Asked, known: Known, list: readonly Fact[]): string | undefined {
+  const misuses = list.map(({ misuse }) => misuse?.(asked, known) ?? null);
+  return outsideInventory(asked.request, known.policy) ?? misuses.find((it) => it !== null) ?? undefined;
 }
 
 /* Checks what a workflow was asked to do, and fills in the defaults. Recorded, so that a limit or default can change. */
@@ -95,7 +98,7 @@ function problemOf(type: unknown, input: unknown): string | null {
   return runType === undefined ? 'is neither a run nor a rollout' : validateRunInput(runType, input);
 }
 
-/** Whatever started it: the worker knows which site is on which server. */
+/** Checked here, whatever started the request, because the worker knows which site is on which server. */
 function outsideInventory({ input }: WorkflowRequest, { refusalOf }: Pick<Policy, 'refusalOf'>): string | null {
   for (const part of partsOf(input as RunInput | RolloutInput)) {
     const refusal = refusalOf(part);

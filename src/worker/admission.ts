@@ -7,12 +7,14 @@ import { createLeastDifference } from './least-difference.ts';
 
 export interface Admission {
   /**
-   * Takes a place for a run that begins now. @returns false if the run has to wait, because runs that are already
-   * waiting go first
+   * Takes a place for a run that begins now. Leaves one for the runs that wait already.
+   *
+   * @returns false if the run has to wait, too
    */
-  readonly admitsNewcomer: () => boolean;
+  readonly admitNewcomer: () => boolean;
   /** True if the next waiting run may begin. */
   readonly hasPlace: () => boolean;
+  /** Takes a place for the next waiting run. @returns false if there is none */
   readonly takePlace: () => boolean;
   /** How long until there is a place, if no other run takes it first. */
   readonly waitMs: () => number;
@@ -68,7 +70,7 @@ export function createAdmission(clockMs: () => number = () => performance.now())
   };
 
   return {
-    admitsNewcomer: takeOne(2),
+    admitNewcomer: takeOne(2),
     hasPlace: () => has(1),
     takePlace: takeOne(1),
     waitMs: () => (has(1) ? 0 : Math.ceil(((1 - places) * SECOND) / perSecond)),

@@ -26,7 +26,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   readSite: () => Promise.reject(new Error('these tests check no site')),
   approvals: createApprovalJudge(fixedPolicy({})),
   judge: createJudge(fixedPolicy({}), () => Promise.resolve([])),
-  admission: { admitsNewcomer: () => true, noteRead: () => 0 },
+  admission: { admitNewcomer: () => true, noteRead: () => 0 },
   pool: createPool(() => Promise.resolve(Date.now())),
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),

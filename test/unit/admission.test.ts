@@ -29,7 +29,7 @@ describe('admission', () => {
     const admission = createAdmission(() => nowMs);
     const newcomers = () => {
       let count = 0;
-      while (admission.admitsNewcomer()) count += 1;
+      while (admission.admitNewcomer()) count += 1;
       return count;
     };
     assert.equal(newcomers(), 10);
@@ -42,11 +42,11 @@ describe('admission', () => {
   test('runs that wait go before those that begin now', () => {
     let nowMs = 0;
     const admission = createAdmission(() => nowMs);
-    while (admission.admitsNewcomer());
+    while (admission.admitNewcomer());
     assert.ok(admission.takePlace());
     assert.deepEqual([admission.hasPlace(), admission.waitMs()], [false, 100]);
     nowMs += 100;
-    assert.ok(!admission.admitsNewcomer());
+    assert.ok(!admission.admitNewcomer());
     assert.ok(admission.takePlace());
   });
 

@@ -59,7 +59,7 @@ test('the progress of a run that waits for admission says so, and the run begins
   const [taskQueue, siteId] = [fresh('queue'), fresh('a')];
   let isOpen = false;
   const isPlace = () => isOpen;
-  const places = { admitsNewcomer: isPlace, hasPlace: isPlace, takePlace: isPlace };
+  const places = { admitNewcomer: isPlace, hasPlace: isPlace, takePlace: isPlace };
   const admission = { ...places, waitMs: () => 100, noteRead: () => 0 };
   const worker = await addWorker(world, taskQueue, world.sandbox.url, {}, { admission });
   const belay = await belayOn(world, taskQueue);

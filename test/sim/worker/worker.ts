@@ -52,7 +52,7 @@ export function createSimWorker(name: string, parts: WorkerParts): SimWorker {
 }
 
 /** Few runs begin in a play, so there would nearly always be a place. */
-const drawn = (admission: Admission, tape: Tape): Pick<Admission, 'admitsNewcomer' | 'noteRead'> => ({
+const drawn = (admission: Admission, tape: Tape): Pick<Admission, 'admitNewcomer' | 'noteRead'> => ({
   ...admission,
-  admitsNewcomer: () => admission.admitsNewcomer() && tape.choose('place', 16) !== 15,
+  admitNewcomer: () => admission.admitNewcomer() && tape.choose('place', 16) !== 15,
 });
