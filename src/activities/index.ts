@@ -40,26 +40,26 @@ export function createActivities(given: ActivityDeps) {
 
 export type Activities = ReturnType<typeof createActivities>;
 
-/* The activities that tell others: channels, heartbeats and the places of reports. */
+/* The activities that send messages: to channels, to heartbeats and to the places of reports. */
 
 const SOON_ATTEMPTS = 30;
 
 function createDeliveries(deps: Deliveries) {
   return {
     async sendNotification(input: NotifyInput): Promise<void> {
-      if (!(await deps.sendNotification(input).catch(later))) throw unknownHere(`channel ${input.channel}`);
+      if (!(await deps.sendNotification(input).catch(askLater))) throw unknownHere(`channel ${input.channel}`);
     },
 
     sendReport: (message: ReportMessage): Promise<ReportAnswer> => deps.sendReport(message),
 
     async callHeartbeat({ name }: { name: string }): Promise<void> {
-      if (!(await deps.callHeartbeat(name).catch(later))) throw unknownHere(`heartbeat ${name}`);
+      if (!(await deps.callHeartbeat(name).catch(askLater))) throw unknownHere(`heartbeat ${name}`);
     },
   };
 }
 
 /** Honors the pause that a receiver asks for, but repeats the message several times within the day. */
-function later(error: unknown): never {
+function askLater(error: unknown): never {
   const { retryAfterMs } = error as { retryAfterMs?: number };
   if (retryAfterMs === undefined || !(error instanceof Error)) throw error;
   const nextRetryDelay = Math.min(Math.max(retryAfterMs, TIMING.notify.retryMs), TIMING.notify.maxHoldMs);

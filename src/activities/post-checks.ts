@@ -67,7 +67,7 @@ export async function permitPost(
 }
 
 /**
- * Throws `Resting`, as if no worker had taken the request in time. So the next attempt does not count as a failed one.
+ * Throws `Resting`, as if no worker had taken the request in time, so that this attempt does not count.
  */
 export function couldNotAsk(error: unknown): never {
   throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${plainText(messageOf(error))})`);

@@ -1,4 +1,4 @@
-/** Measures the time since Temporal was asked about a POST, which ends the permit. */
+/** The clocks of a worker, and a stopwatch for the permit of a POST, which ends some time after Temporal was asked. */
 
 export interface Clocks {
   wallMs: () => number;

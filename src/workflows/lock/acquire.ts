@@ -109,7 +109,8 @@ async function queueUp<T>(
   /** The waiters behind this run that no holder knows. */
   let inherited: Waiter[] = [];
 
-  for (let starts = 1; ; starts = MAX_STARTS) {
+  let starts = 1;
+  for (;;) {
     const child = await start(starts);
     if (child !== null) return { kind: 'lock', child };
     const released = await awaitRelease();
@@ -123,6 +124,8 @@ async function queueUp<T>(
       return { kind: 'backup', conclusion: released.backup };
     }
     inherited = released.waiters;
+    // The holder signals before it closes, so the first start after a release may still find the lock taken.
+    starts = MAX_STARTS;
   }
 
   async function start(times: number): Promise<T | null> {

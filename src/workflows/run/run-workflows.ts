@@ -141,10 +141,10 @@ async function watch(run: RunState, checks: OperationHooks['checks']): Promise<C
   const { service, plan } = run;
   const { target } = result;
   const operation = createPoller(result, plan.outageBudgetMs, run);
-  // The phase of a run that watches stays what it is.
-  const checked = { ...operation, setPhase: () => undefined };
-  const of = { service: service.service, ...carried(run, { kind: 'deployment', target }) };
-  const check = firstCheck(checks, checked, of);
+  // A run that watches has no phase of its own for the check.
+  const watched = { ...operation, setPhase: () => undefined };
+  const toCheck = { service: service.service, ...carried(run, { kind: 'deployment', target }) };
+  const check = firstCheck(checks, watched, toCheck);
   const input = { ...plan.deploy, jitter: 0, waits: 'loop' as const };
   const followed: Followed = { operation, input, reader: readerOf(service, { target }), check };
   run.setPhase('deploy');
