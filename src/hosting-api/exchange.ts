@@ -17,6 +17,7 @@ export interface HttpOptions {
   baseUrl: string;
   /** Called for every request, so that a rotated token needs no restart. */
   token: () => Promise<string>;
+  /** The URL of the proxy, with a user and password if it needs them. */
   proxy?: string;
   /** Sends the requests. Default: over HTTP. */
   send?: Send;
@@ -126,15 +127,13 @@ async function sendOverHttp(options: HttpOptions, call: Exchange, token: string)
   }
 }
 
-/** Reads reuse connections. A trigger gets a fresh one, because a reused connection may be dead. */
 const agents = { http: new http.Agent({ keepAlive: true }), https: new https.Agent({ keepAlive: true }) };
 
 function transportFor(call: Exchange, connection: { made: boolean }, proxy: string | undefined) {
-  const tunnel = proxy === undefined ? null : createTunnels(proxy);
   return {
     request(options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void): http.ClientRequest {
       const secure = options.protocol === 'https:';
-      options.agent = tunnel?.(secure) ?? (call.method === 'POST' ? false : secure ? agents.https : agents.http);
+      options.agent = agentFor(call, secure, proxy);
       const request = (secure ? https : http).request(options, onResponse);
       // Connecting may also take too long.
       const giveUp = () => connection.made || request.destroy();
@@ -152,6 +151,13 @@ function transportFor(call: Exchange, connection: { made: boolean }, proxy: stri
       return request;
     },
   };
+}
+
+/** Reads reuse connections. A trigger gets a fresh one, because a reused connection may be dead. */
+function agentFor({ method }: Exchange, secure: boolean, proxy: string | undefined): http.Agent | false {
+  if (proxy !== undefined) return new TunnelAgent(new URL(proxy), secure);
+  if (method === 'POST') return false;
+  return secure ? agents.https : agents.http;
 }
 
 const isLate = ({ permit }: Exchange): boolean => permit !== undefined && permit.leftMs() <= 0;
@@ -207,11 +213,6 @@ const ABANDONED_AFTER_MS = 30_000;
 
 type Created = (error: Error | null, socket: Socket) => void;
 type Wanted = http.ClientRequestArgs & tls.ConnectionOptions;
-
-/** @param proxy URL of the proxy, with a user and password if it needs them */
-function createTunnels(proxy: string): (secure: boolean) => http.Agent {
-  return (secure) => new TunnelAgent(new URL(proxy), secure);
-}
 
 class TunnelAgent extends http.Agent {
   /** Node compares this with the protocol of each request. */

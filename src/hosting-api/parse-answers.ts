@@ -67,8 +67,8 @@ export function deploymentIds(json: unknown, field?: string): [path: string, id:
 }
 
 function idAt(path: string, value: unknown): [path: string, id: string][] {
-  const id = typeof value === 'string' ? value : isLosslessNumber(value) ? value.value : '';
-  return id === '' || id.length > 100 ? [] : [[path, id]];
+  const id = isLosslessNumber(value) ? value.value : value;
+  return typeof id !== 'string' || id === '' || id.length > 100 ? [] : [[path, id]];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -146,7 +146,7 @@ function compileCommit({ commit }: CheckRules): (page: Parsed) => string | null 
 
 /*
  * One expectation of belay.yaml: a text, a regular expression between slashes, or either of them after an exclamation
- * mark, which says not. Expressions are RE2's, so no page can stall a worker.
+ * mark, which negates it. Expressions are RE2's, so no page can stall a worker.
  */
 
 interface Expected {
@@ -157,19 +157,19 @@ interface Expected {
 }
 
 /** @throws SyntaxError for an expression that RE2 does not take */
-function parseExpected(text: string, compare: 'whole' | 'part' = 'whole'): Expected {
+function parseExpected(text: string, extent: 'whole' | 'part' = 'whole'): Expected {
   const isNot = text.startsWith('!');
-  const matches = matcherOf(isNot ? text.slice(1) : text, compare);
+  const matches = matcherOf(isNot ? text.slice(1) : text, extent);
   return { text, isMetBy: (actual) => (actual !== null && matches(actual)) !== isNot };
 }
 
-function matcherOf(text: string, compare: 'whole' | 'part'): (actual: string) => boolean {
+function matcherOf(text: string, extent: 'whole' | 'part'): (actual: string) => boolean {
   const pattern = patternIn(text);
   if (pattern !== null) {
     const compiled = compile(pattern);
     return (actual) => compiled.matcher(actual).find();
   }
-  return compare === 'part' ? (actual) => actual.includes(text) : (actual) => actual === text;
+  return extent === 'part' ? (actual) => actual.includes(text) : (actual) => actual === text;
 }
 
 /** The expression between slashes, or null. */
