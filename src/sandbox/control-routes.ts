@@ -17,7 +17,7 @@ export function controlRoutes(app: FastifyInstance, controls: Controls): void {
     return reply.code(isBad ? 400 : 500).send({ message: isBad ? error.message : 'The sandbox failed.' });
   });
   app.addHook('onRequest', async (request, reply) => {
-    // Not the path as it was sent: the router decodes it, so a path with encoded letters leads here, too.
+    // Compare the route, because the path as it was sent may have encoded letters, which the router decodes.
     if (request.routeOptions.url?.startsWith('/sandbox/') !== true) return;
     // Without a token, any page that the user of this machine opens could send requests from here.
     if (request.headers.origin !== undefined)
@@ -99,17 +99,13 @@ function textOf({ anyOf, oneOf = anyOf, properties, required = [], items }: Form
       .map((it) => textOf(it))
       .filter(Boolean)
       .join(' or ');
-  if (items !== undefined) return listed(items as Form);
+  if (items !== undefined) return `[${textOf(items as Form)}]`;
   if (properties === undefined) return '';
   const keys = Object.entries(properties).map(([key, form]) => {
     const value = valueOf(form as Form);
     return `${key}${required.includes(key) ? '' : '?'}${value === '' ? '' : `: ${value}`}`;
   });
   return `{${keys.join(', ')}}`;
-}
-
-function listed(items: Form): string {
-  return `[${textOf(items)}]`;
 }
 
 function valueOf(form: Form): string {

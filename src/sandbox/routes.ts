@@ -169,11 +169,14 @@ export function answerRequest(state: State, endpoint: ApiEndpoint, request: ApiR
     note(truth, null, answer);
     return { delayMs: fault.delayMs ?? 0, answer };
   }
-  const given = authorized ? (state.isTooMuch() ? TOO_MANY : endpoint.act(state, id)) : UNAUTHENTICATED;
+  const given = authorized ? actWithinLimit(state, endpoint, id) : UNAUTHENTICATED;
   const answer = { code: given.code, body: given.body, headers: {} };
   note(given, given.code, answer);
   return { delayMs: 0, answer };
 }
+
+const actWithinLimit = (state: State, endpoint: ApiEndpoint, id: string): NotedAnswer =>
+  state.countRequest() ? endpoint.act(state, id) : TOO_MANY;
 
 function asksToWaitMs(answer: Reply['answer']): number | null {
   if (typeof answer === 'string') return null;

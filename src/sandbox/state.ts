@@ -59,7 +59,8 @@ export interface State {
   token: string;
   /** Requests per second above which the answer is 429. Null for no limit. */
   maxPerSecond: number | null;
-  isTooMuch(): boolean;
+  /** Counts a request. @returns false if it is above `maxPerSecond` */
+  countRequest(): boolean;
   begin(on: Resource, by: Actor): SandboxOperation;
   /** Reads what the endpoint shows: a new deployment may appear late, and a replica may lag. */
   readLatest(on: Resource): Shown | null;
@@ -122,13 +123,13 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
     faults: createFaults(),
     token,
     maxPerSecond: null,
-    isTooMuch() {
-      if (this.maxPerSecond === null) return false;
+    countRequest() {
+      if (this.maxPerSecond === null) return true;
       const nowMs = clock();
       recent = recent.filter((ms) => nowMs - ms < 1_000);
-      if (recent.length >= this.maxPerSecond) return true;
+      if (recent.length >= this.maxPerSecond) return false;
       recent.push(nowMs);
-      return false;
+      return true;
     },
     remove: (on) => void removed.add(keyOf(on)),
     isRemoved,
@@ -190,6 +191,7 @@ const latestIds = ({ latest = {} }: Answers, id: string): Record<string, string>
 
 /** @param previous the id of the previous deployment; null if there is none */
 function triggerIds({ trigger }: Answers, id: string, previous: string | null): Record<string, string> {
-  if (trigger === undefined || (trigger === 'previous' && previous === null)) return {};
-  return { id: trigger === 'own' ? id : trigger === 'job' ? `job-${id}` : previous! };
+  if (trigger === 'own') return { id };
+  if (trigger === 'job') return { id: `job-${id}` };
+  return trigger === undefined || previous === null ? {} : { id: previous };
 }
