@@ -46,7 +46,7 @@ async function runGo(args: string[], env: NodeJS.ProcessEnv, onProgress: (it: Bu
   const done = { fetching: 0, compiling: 0 };
   const lastLines: string[] = [];
   createInterface({ input: go.stderr }).on('line', (line) => {
-    const step = line.startsWith('go: downloading ') ? 'fetching' : /^[\w.-]+(\/\S+)*$/.test(line) ? 'compiling' : null;
+    const step = stepOf(line);
     if (step !== null) onProgress({ step, done: (done[step] += 1) });
     else lastLines.push(line);
   });
@@ -55,6 +55,12 @@ async function runGo(args: string[], env: NodeJS.ProcessEnv, onProgress: (it: Bu
     go.once('close', (exit, signal) => resolve(exit ?? signal ?? 'unknown'));
   });
   if (code !== 0) throw new Error(`go build failed with ${code}: ${lastLines.slice(-5).join(' / ')}`);
+}
+
+/** @returns null for a line that is no progress */
+function stepOf(line: string): BuildProgress['step'] | null {
+  if (line.startsWith('go: downloading ')) return 'fetching';
+  return /^[\w.-]+(\/\S+)*$/.test(line) ? 'compiling' : null;
 }
 
 /* Shows the progress of the Temporal server's build: one live line on a terminal, otherwise a line now and then. */

@@ -100,7 +100,7 @@ const PREFIX = 'temporal-cli-';
 
 /** @returns the program's path; rejects if the download host is unreachable */
 export async function downloadBySdk(folder: string): Promise<string> {
-  const cached = await inFolder(folder);
+  const cached = await cachedIn(folder);
   if (cached !== null) return cached;
   // Imported only when needed: once per machine.
   const { TestWorkflowEnvironment } = await import('@temporalio/testing');
@@ -110,12 +110,12 @@ export async function downloadBySdk(folder: string): Promise<string> {
     throw new Error('the download host is unreachable');
   });
   await environment.teardown();
-  const path = await inFolder(folder);
+  const path = await cachedIn(folder);
   if (path === null) throw new Error(`the SDK downloaded nothing named ${PREFIX}* to ${folder}`);
   return path;
 }
 
-async function inFolder(folder: string): Promise<string | null> {
+async function cachedIn(folder: string): Promise<string | null> {
   const names = await readdir(folder).catch(() => []);
   const name = names.find((it) => it.startsWith(PREFIX) && !/\.(downloading|sha256\S*)$/.test(it));
   return name === undefined ? null : join(folder, name);
@@ -151,13 +151,14 @@ async function recordDigest(program: string): Promise<void> {
   await rename(draft, digestFile(program));
 }
 
-/** True if the program is the one whose digest was recorded. @param known whether a program without a digest counts */
-async function isIntact(program: string, known: boolean): Promise<boolean> {
+/** True if the program is the one whose digest was recorded. @param trusted whether a program without a digest counts */
+async function isIntact(program: string, trusted: boolean): Promise<boolean> {
   const recorded = await readFile(digestFile(program), 'utf8').catch(() => null);
   const digest = await digestOf(program).catch(() => null);
-  if (digest === null || recorded !== null) return digest !== null && recorded?.trim() === digest;
-  if (known) await recordDigest(program);
-  return known;
+  if (digest === null) return false;
+  if (recorded !== null) return recorded.trim() === digest;
+  if (trusted) await recordDigest(program);
+  return trusted;
 }
 
 async function digestOf(file: string): Promise<string> {

@@ -24,7 +24,7 @@ export async function choosePort(option: string, wanted: number): Promise<number
 
 /** @returns whether a process listens on the port */
 export async function listens(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
+  const socket = connect(port, HOST);
   try {
     await once(socket, 'connect');
     return true;

@@ -26,7 +26,6 @@ import { installRuntime } from '../worker/install-runtime.ts';
 import { downloadBySdk, findExecutable } from './find-server.ts';
 import { showBuild } from './build-server.ts';
 import { startServer, type TemporalServer } from './temporal-server.ts';
-import '../config/file/file-schema.ts';
 import { standardSource } from '../webhooks/sources.ts';
 import { listens } from './ports.ts';
 import { type DevServerRecord, recordFile, readDevServerRecord, runningRecord } from '../config/dev-server-record.ts';
@@ -69,28 +68,28 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   try {
     const server = options.temporal === null ? await embeddedServer(options) : null;
     if (server !== null) stops.push(() => server.stop());
-    const sandbox = options.service === null ? await startOwnSandbox(options) : null;
-    if (sandbox !== null) stops.push(() => sandbox.sandbox.close());
-    const service = options.service ?? sandbox?.config;
+    const own = options.service === null ? await startOwnSandbox(options) : null;
+    const sandbox = own?.sandbox ?? null;
+    if (sandbox !== null) stops.push(() => sandbox.close());
+    const service = options.service ?? own?.config;
     const temporal = options.temporal ?? endpointOf(server);
     if (service === undefined) throw new Error('there is neither a service nor a sandbox');
     const { taskQueue, policy, configuration = {} } = options;
     const tracing = await openTracing({ program: 'belay-worker', warn: (message) => log.warn(message) });
     if (tracing !== null) stops.push(() => tracing.close());
-    const own = { searchAttributes: searchAttributeMode(), tracing };
+    const searchAttributes = searchAttributeMode();
     const worker = await startWorker(
-      { ...own, temporal, taskQueue, service, configuration, policy, encryption, log },
+      { searchAttributes, tracing, temporal, taskQueue, service, configuration, policy, encryption, log },
       server === null ? 'wait' : 'poll',
     );
     stops.push(() => worker.stop());
-    const emulator = sandbox?.sandbox ?? null;
     const identity = serviceIdentity(service.baseUrl, service.account ?? null);
-    const webhooks = await ownReceiver(options, { server, service: identity, sandbox: emulator, log });
+    const webhooks = await ownReceiver(options, { server, service: identity, sandbox, log });
     if (webhooks !== null) stops.push(() => webhooks.close());
     const broken = brokenPart(worker, server, () => stops.length === 0, options);
     // A caller may ignore this promise, and an unhandled rejection would end the process.
     broken.catch(() => undefined);
-    return { temporal, serviceUrl: service.baseUrl, service, sandbox: emulator, webhooks, broken, stop };
+    return { temporal, serviceUrl: service.baseUrl, service, sandbox, webhooks, broken, stop };
   } catch (error) {
     await stop();
     throw error;
