@@ -30,7 +30,7 @@ export const sentenceOf: Sentence<FeatureWaiting> = (waiting, what, style) =>
 export const unknownWait = ({ kind }: { kind: unknown }, quote: Style['quote']): string =>
   `waiting for ${quote(String(kind))}, which this version of Belay does not know`;
 
-/** Those of a rollout. */
+/** The same for a rollout. */
 export function rolloutSentenceOf(waiting: FeatureRolloutWaiting, quote: Style['quote']): string {
   switch (waiting.kind) {
     case 'approval':

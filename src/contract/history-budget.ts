@@ -24,10 +24,10 @@ export const HISTORY_BUDGET = {
   readsPerRequest: 3,
   /** The limit for an operation whose request no worker sends. With a longer budget, it is tried less often. */
   maxUnsentRequests: 60,
-  /** Reads that wait for the end of another deployment, and requests that one refuses. A longer wait makes them more seldom. */
+  /** Reads that wait for the end of another deployment, and requests that are refused because of it. A longer wait spaces them out. */
   maxBusyReads: 1_000,
   maxConflicts: 300,
-  /** Of an operation that has not been accepted: the wait for its verdict needs the rest. */
+  /** With this many events, an operation sends no further request, because the wait for its verdict needs the rest. */
   sendsUntilEvents: 12_000,
   /** A look of a run that waits for a freeze, its timer and its tasks. */
   eventsPerThawLook: 11,
@@ -35,7 +35,7 @@ export const HISTORY_BUDGET = {
   /** What follows a wait for a freeze: a backup, and a deployment that is held back again. */
   eventsPerThaw: 120,
   maxThaws: 50,
-  /** How many of these looks may follow a signal. */
+  /** How many looks of a run that waits for a freeze may follow a signal. */
   maxThawSignals: 600,
   /** A server of a rollout: its run, and the looks before it. */
   eventsPerServer: 15,

@@ -1,4 +1,4 @@
-/** Makes results in the shape of the contract, before anything is known. */
+/** Makes results in the shape of the contract, before anything is known, and counts their outcomes. */
 import { SCHEMA_VERSION, OUTCOMES, type Outcome } from './names.ts';
 import type { RunResult, TriggerReport, DeploymentResult, BackupResult, BackupSource } from './run.ts';
 import type { RolloutResult, OutcomeCounts, TargetResult, RolloutPhase } from '../features/rollouts/shapes.ts';

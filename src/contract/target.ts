@@ -26,7 +26,10 @@ export const targetsOf = ({ siteIds, targets }: TargetsInput): Target[] => targe
 export interface RunParts extends TargetsInput {
   /** The server to back up. */
   serverId?: string | undefined;
-  /** The fleet that the run names: what is for it holds as well, also where a file puts the server in another or none. */
+  /**
+   * The fleet that the run names. What belay.yaml says for that fleet also applies, even if it puts the server into another
+   * fleet or into none.
+   */
   fleet?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Checks the options of the codec server and starts it. */
+/** A codec server decrypts payloads for the Temporal UI and CLI, and encrypts what people enter there. */
 import fastify from 'fastify';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import type { PayloadCodec, Payload } from '@temporalio/common';
@@ -59,7 +59,7 @@ function checkOrigin(text: string): string {
   throw new ConfigError(`--origin: not an origin: give scheme, host and port only, like https://temporal.example.com`);
 }
 
-/* A codec server decrypts payloads for the Temporal UI and CLI, and encrypts what people enter there. */
+/* The server itself. */
 
 export interface CodecServerOptions extends Guards {
   codec: PayloadCodec;

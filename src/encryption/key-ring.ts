@@ -43,7 +43,9 @@ export function createKeyRing({ path, warn, nowMs = () => performance.now() }: K
     }
   }
 
-  const lookIfDue = () => void (nowMs() - lookedAtMs >= LOOK_AGAIN_MS && look());
+  const lookIfDue = () => {
+    if (nowMs() - lookedAtMs >= LOOK_AGAIN_MS) look();
+  };
 
   return {
     path,

@@ -40,7 +40,7 @@ export const plainCodec: PayloadCodec = {
   },
 };
 
-/* Reads on where a payload cannot be decoded, for whatever shows many workflows. */
+/* A reader of many workflows continues where a payload cannot be decoded. */
 
 const lenient = new AsyncLocalStorage<{ unreadable: string | null }>();
 

@@ -26,7 +26,7 @@ const OF_SDK = ['namespace', 'taskQueue', 'runId', 'workflowType', 'sdkComponent
 /** `2026-03-02T08:00:00Z  warning: Workflow failed: the deployment of site 34 failed (workflowId deploy:34:k)` */
 export function readableLine({ level, time, msg, error, err, ...rest }: Record<string, unknown>): string {
   const name = pino.levels.labels[Number(level)];
-  const kind = name === 'warn' ? 'warning: ' : name === 'info' ? '' : `${name}: `;
+  const kind = name === 'info' ? '' : `${name === 'warn' ? 'warning' : name}: `;
   const cause = error ?? (err as { message?: unknown } | undefined)?.message;
   const facts = Object.entries(rest)
     .filter(([key]) => !OF_SDK.includes(key))

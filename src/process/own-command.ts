@@ -1,4 +1,7 @@
-/** Names the commands of this package: messages name commands of Belay, and another package wrote some of them. */
+/**
+ * Names the package in each command that a message quotes. A message may come from another package, such as the one of the
+ * worker, so messages say only `belay`.
+ */
 
 /** The build of belay-cli changes this to `npx belay-cli`. */
 const OWN = 'npx belay-deploy';

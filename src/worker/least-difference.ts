@@ -16,7 +16,7 @@ export const MEMORY_MS = 5 * 60_000;
 /** @param clockMs only tells how long ago something was noted */
 export function createLeastDifference(clockMs: () => number): LeastDifference {
   let sinceMs = -Infinity;
-  // Of two windows: a new one begins every five minutes, so a difference counts for five to ten.
+  // The least of two windows. A new window begins every five minutes, so a difference counts for five to ten minutes.
   let least = { before: Infinity, now: Infinity };
 
   function forgetOld(): void {

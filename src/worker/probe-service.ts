@@ -13,7 +13,6 @@ export async function probeService(service: HostingApiClient, url: string): Prom
   try {
     await service.readBackup(PROBE_BACKUP_ID);
     return { state: 'ok' };
-    // A 404 means that the service accepted the token.
   } catch (error) {
     if (!(error instanceof HostingApiError)) throw error;
     return judge(error, url);
@@ -28,6 +27,7 @@ function judge({ httpStatus, isJson, kind, message }: HostingApiError, url: stri
   if (kind === 'network' || kind === 'timeout' || kind === 'held_back' || (httpStatus !== null && httpStatus >= 500)) {
     return { state: 'unreachable', message: `cannot reach the service: ${message}` };
   }
+  // A 404 means that the service accepted the token.
   const isClientError = httpStatus === null || httpStatus >= 400;
   if (isJson && isClientError) return { state: 'ok' };
   return { state: 'not_the_service', message: `${url} does not look like the service: ${message}` };

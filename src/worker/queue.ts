@@ -1,6 +1,6 @@
 /**
- * Keeps workers of two services off one task queue. Otherwise, workers of one service would take runs of the other, and
- * refuse them.
+ * What a worker asks and tells Temporal about its task queue: whether workers of another service poll it, which policy this
+ * worker applies, and whether its own polls are seen.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConnectionLike } from '@temporalio/client';
@@ -21,7 +21,8 @@ export interface PolledQueue {
 }
 
 /**
- * Call this before this worker polls, and again once it is listed. Of two workers that start at the same time, the one
+ * Keeps workers of two services off one task queue, because workers of one service would take runs of the other, and refuse
+ * them. Call this before this worker polls, and again once it is listed. Of two workers that start at the same time, the one
  * listed last sees the other and leaves. If each sees the other, both leave, because neither knows what the other saw.
  *
  * @throws BelayError `Usage`

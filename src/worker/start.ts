@@ -92,8 +92,8 @@ export async function startWorker(
   const identity = newIdentity(served.service, epoch, encryption.isOn);
   const queue = { namespace, taskQueue, identity, served };
   const probe = () => probeService(service, options.service.baseUrl);
-  const temporalNow = await connectWhenReady(options, { probe, queue, withoutService, stopped, monitoring });
-  const { connection } = temporalNow;
+  const live = await connectWhenReady(options, { probe, queue, withoutService, stopped, monitoring });
+  const { connection } = live;
   const closing = new AbortController();
   void shareCeiling(pacer, ceiling, () => countWorkers(connection, queue), { log, ended: closing.signal });
   const rest = createRest(() => isAnswered(probe), log, closing.signal);
@@ -128,7 +128,7 @@ export async function startWorker(
   const bundle = options.workflowBundle ?? (await workflowBundle());
   const workflows = await bundleFor(bundle, { encodesFailures: encryption.isOn, isVersioned: version !== null });
   const parts = {
-    connection: temporalNow.inUse(),
+    connection: live.inUse(),
     namespace,
     taskQueue,
     identity,
@@ -139,7 +139,7 @@ export async function startWorker(
   };
   const ofWorkflows = { workflowBundle: workflows, sinks: sinksOf(options, monitoring) };
   const workers = await createWorkers(parts, ofWorkflows, { admission, rest, eventSlots: options.eventSlots });
-  temporalNow.carry(workers);
+  live.carry(workers);
   return supervise(workers, { connection, pool, queue, closing, log, monitoring });
 }
 

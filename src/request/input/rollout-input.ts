@@ -99,13 +99,11 @@ const waves = z
 
 const rolloutInput = z.looseObject(
   {
-    ...{
-      name,
-      fleet: name,
-      key: idOf('The key'),
-      maxAtOnce: wholeNumberWithin([1, MAX_AT_ONCE]),
-      maxFailures: atLeast(0),
-    },
+    name,
+    fleet: name,
+    key: idOf('The key'),
+    maxAtOnce: wholeNumberWithin([1, MAX_AT_ONCE]),
+    maxFailures: atLeast(0),
     onFailures: z.enum(['stop', 'pause'], { error: 'must be stop or pause' }),
     options: options.optional(),
     attempt: atLeast(1).optional(),

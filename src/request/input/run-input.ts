@@ -62,10 +62,10 @@ export function wholeNumberWithin([min, max]: Limits) {
   return z.int({ error }).min(min, { error }).max(max, { error });
 }
 
-function namesOf(what: string, no: string) {
+function namesOf(what: string, error: string) {
   return z
-    .array(idOf(what), { error: no })
-    .min(1, { error: no })
+    .array(idOf(what), { error })
+    .min(1, { error })
     .max(MAX_OVERRIDES, { error: `has over ${MAX_OVERRIDES} names` })
     .superRefine(saying((names) => (new Set(names).size < names.length ? 'names one twice' : null)));
 }
