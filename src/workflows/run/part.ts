@@ -76,7 +76,7 @@ export function carried({ holds, checks }: RunState, part: RunPart): Partial<Dep
   return Object.assign({}, ...holds.map((it) => it.carries?.(part)), ...ofChecks) as Partial<DeploySiteInput>;
 }
 
-/** Ids such as `12` exist at every service. A record without a service comes from an event, and this run checks it with a read. */
+/** Ids such as `12` exist at every service. What names no service counts as ours, because earlier versions named none. */
 export const isForOther = (run: RunState, { service }: { service?: string }): boolean =>
   service !== undefined && !isServed(service, run.service);
 
