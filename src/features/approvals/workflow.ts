@@ -75,15 +75,15 @@ type ApprovalEnd =
 
 /** Records the wait in `held` of the result. */
 export async function ask(
-  approvals: HeardAnswers,
+  questions: Questions,
   result: { held: Held[] },
   { plan, parts, isOver, deadlineMs = Infinity, onChange, notify }: Asking,
 ): Promise<ApprovalEnd> {
-  approvals.count += 1;
-  const question = openQuestion(plan, planHash(plan), approvals.count);
+  questions.count += 1;
+  const question = openQuestion(plan, planHash(plan), questions.count);
   const held = openHeld(result, question);
   const show = () => onChange(waitingOf(question));
-  Object.assign(approvals, { open: question, parts, onAnswer: show });
+  Object.assign(questions, { open: question, parts, onAnswer: show });
   show();
   const isDecided = () => question.rejected !== null || isApproved(question) || isOver();
   const untilMs = Math.min(question.endsMs, deadlineMs);
@@ -94,7 +94,7 @@ export async function ask(
   if (halfTimeMs < untilMs && !(await untilDecided(halfTimeMs - Date.now()))) await notify('half_time', question);
   if (!isDecided()) await untilDecided(untilMs - Date.now());
   const end = endOf(question, isOver(), untilMs < question.endsMs);
-  approvals.open = null;
+  questions.open = null;
   closeHeld(held, question, end.kind);
   if (end.kind === 'approved') await notify('approved', question);
   return end;
@@ -168,44 +168,46 @@ const approveUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPD
 const rejectUpdate = defineUpdate<CountedAnswer, [ApprovalAnswer]>(APPROVAL_UPDATES.reject);
 const approvalQuery = defineQuery<ApprovalQuestion | null>(QUERIES.approval);
 
-/** The question that is open, if any. A run asks once, a rollout also before waves. */
-export interface HeardAnswers {
+/** The questions of one workflow. A run asks once, and a rollout also before waves. */
+export interface Questions {
   open: OpenQuestion | null;
+  /** The parts that the open question is about. */
   parts: PlannedPart[];
+  /** How many there were so far, including the open one. */
   count: number;
   onAnswer: () => void;
 }
 
-export function listenForAnswers(): HeardAnswers {
-  const approvals: HeardAnswers = { open: null, parts: [], count: 0, onAnswer: () => undefined };
+export function listenForAnswers(): Questions {
+  const questions: Questions = { open: null, parts: [], count: 0, onAnswer: () => undefined };
   const validator = (decision: Decided) => (answer: ApprovalAnswer) => {
-    const problem = problemOfAnswer(approvals.open, decision, answer, Date.now());
+    const problem = problemOfAnswer(questions.open, decision, answer, Date.now());
     if (problem !== null) throw refusal(problem);
   };
-  setHandler(approveUpdate, (answer) => decide(approvals, 'approve', answer), {
+  setHandler(approveUpdate, (answer) => decide(questions, 'approve', answer), {
     validator: validator('approve'),
     description: 'Approve what is asked, with a proof: use `belay approve`.',
   });
-  setHandler(rejectUpdate, (answer) => decide(approvals, 'reject', answer), {
+  setHandler(rejectUpdate, (answer) => decide(questions, 'reject', answer), {
     validator: validator('reject'),
     description: 'Reject what is asked, with a reason: use `belay reject`.',
   });
-  setHandler(approvalQuery, () => questionOf(approvals), { description: 'What people are asked to approve, or null.' });
-  return approvals;
+  setHandler(approvalQuery, () => questionOf(questions), { description: 'What people are asked to approve, or null.' });
+  return questions;
 }
 
-function questionOf({ open, parts }: HeardAnswers): ApprovalQuestion | null {
+function questionOf({ open, parts }: Questions): ApprovalQuestion | null {
   if (open === null) return null;
   const { plan, hash, asked, endsMs } = open;
   return { plan, hash, parts, asked, until: new Date(endsMs).toISOString() };
 }
 
 async function decide(
-  approvals: HeardAnswers,
+  questions: Questions,
   decision: Decided,
   { by, why, proof }: ApprovalAnswer,
 ): Promise<CountedAnswer> {
-  const question = approvals.open;
+  const question = questions.open;
   if (question === null) throw refusal('nothing is asked now');
   const { plan } = question;
   const checked = await checkApproval({ plan, decision, by, why, proof, atMs: Date.now() }).catch((error: unknown) => {
@@ -214,11 +216,11 @@ async function decide(
     throw refusal(cause instanceof Error ? cause.message : 'no worker could verify it');
   });
   // Someone else may have decided during the verification.
-  const late =
-    approvals.open === question
+  const overtaken =
+    questions.open === question
       ? problemOfAnswer(question, decision, { plan: question.hash, by, why, proof }, Date.now())
       : 'nothing is asked now';
-  if (late !== null) throw refusal(late);
+  if (overtaken !== null) throw refusal(overtaken);
   const { proven } = checked;
   const at = new Date().toISOString();
   if (decision === 'reject') question.rejected = { by, why: why ?? '', proven };
@@ -227,7 +229,7 @@ async function decide(
     const problem = countYes(question, { by, why, at, proof }, { ...checked, isRuleByRule });
     if (problem !== null) throw refusal(problem);
   }
-  approvals.onAnswer();
+  questions.onAnswer();
   return { plan, at };
 }
 
@@ -320,7 +322,7 @@ export function concludeUnapproved(
 
 export function approvalHold(run: RunState): Hold {
   const { cancellation, facts, input, result } = run;
-  const approvals = listenForAnswers();
+  const questions = listenForAnswers();
   /** What was approved for this run or for its rollout. */
   const approved: Approved[] = [...(input.approved ?? [])];
   const answer = factOf(facts, APPROVALS_FACT);
@@ -332,7 +334,7 @@ export function approvalHold(run: RunState): Hold {
   async function askPeople(rulesOfRun: ApprovalRule[]): Promise<Conclusion | null> {
     const deadline = deadlineBefore(run);
     const part = plannedPartOf(input);
-    const end = await ask(approvals, result, {
+    const end = await ask(questions, result, {
       plan: planOfRun(run, part, rulesOfRun),
       parts: [part],
       isOver: () => cancellation.requested || wasReset(),

@@ -188,7 +188,7 @@ async function askFor(
   const parts = plannedParts(rollout.input, wave);
   const phase = result.phase ?? 'checking';
   rollout.setPhase('approval');
-  const end = await ask(rollout.approvals, result, {
+  const end = await ask(rollout.questions, result, {
     plan: planOfRollout(rollout, wave, parts, rules),
     parts,
     isOver: () => isCancelled() || result.phase === 'stopping',

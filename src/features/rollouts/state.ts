@@ -38,7 +38,7 @@ import {
 import type { RolloutWaiting, WaitingForApproval, WaitingForThaw } from '../../contract/waiting.ts';
 import { plainText, plainMeta, codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { explainRollout, rolloutSentence } from '../../contract/explain-wait.ts';
-import { listenForAnswers, type HeardAnswers } from '../approvals/workflow.ts';
+import { listenForAnswers, type Questions } from '../approvals/workflow.ts';
 import { createThaws, type Thaws } from '../freezes/hold.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import { setAttributes, answerWhyQuery, checkFirst, endedHeading, MARKDOWN, shortText } from '../../workflows/ui.ts';
@@ -68,7 +68,7 @@ export interface RolloutState {
   /** How a freeze, a missing approval or a gate stopped the rollout. Null if none did. */
   stopped: Conclusion | null;
   thaw: WaitingForThaw | null;
-  readonly approvals: HeardAnswers;
+  readonly questions: Questions;
   asking: WaitingForApproval | null;
   /** The approvals that waves still need, and those that people gave. */
   readonly approved: RolloutApprovals;
@@ -123,7 +123,7 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: Ro
     thaws: createThaws(),
     stopped: null,
     thaw: null,
-    approvals: listenForAnswers(),
+    questions: listenForAnswers(),
     asking: null,
     approved: { waves: [], given: new Map() },
     gating: createGating(),
