@@ -7,8 +7,8 @@ export const GATES: TestedMutant[] = [
     changes: [
       change(
         'features/gates/rules.ts',
-        "kind === 'good' ? state.goodInARow + 1 :",
-        "kind === 'good' || kind === 'none' ? state.goodInARow + 1 :",
+        "state.goodInARow + (kind === 'good' ? 1 : 0)",
+        "state.goodInARow + (kind === 'good' || kind === 'none' ? 1 : 0)",
       ),
     ],
     test: sim('rules/rollouts/doubtful-gates', 'ends the rollout once its patience is over, and no one can tell'),

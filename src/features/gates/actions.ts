@@ -26,11 +26,11 @@ export async function tryOnce(gate: string, { json, ...asked }: TryOptions): Pro
     const known = Object.keys(configuration.gates ?? {}).join(', ') || 'none: add it under gates';
     throw new BelayError('Usage', `${configFile().path} has no gate ${gate}; it has ${known}`);
   }
-  const { rollout, wave } = placeOf(configuration, gate, asked);
+  const { rollout, wave } = waveToMeasure(configuration, gate, asked);
   const serverIds = wave.targets.map(({ serverId }) => serverId);
   const siteIds = wave.targets.flatMap(targetsOf).flatMap((it) => (isApp(it) ? [] : [it.id]));
   const { bakeMs = 0 } = wave.after ?? {};
-  // The first measurement of a rollout is as long after its requests.
+  // In a rollout, at least this much time lies between the first request and the first measurement.
   const seconds = Math.max(MIN_SECONDS, (bakeMs + found.plan.initialDelayMs) / 1_000);
   const words = { hosts: policy.hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave.name], seconds };
   const measured = await measureByRule(found, found.plan.rule, words, readPage);
@@ -50,21 +50,21 @@ const ENDS: Record<Measurement['state'], { shown: string; exitCode: number }> = 
   refused: { shown: 'not measured', exitCode: EXIT.unknown },
 };
 
-interface Place {
+interface WaveOfRollout {
   rollout: string;
   wave: RolloutWave;
 }
 
 const MIN_SECONDS = 60;
 
-function placeOf(configuration: Configuration, gate: string, asked: TryOptions): Place {
+function waveToMeasure(configuration: Configuration, gate: string, asked: TryOptions): WaveOfRollout {
   const names = asked.rollout === undefined ? Object.keys(configuration.rollouts ?? {}) : [asked.rollout];
-  const places = names.flatMap((rollout) =>
-    planRollout(configuration, rollout).waves.map((wave): Place => ({ rollout, wave })),
+  const waves = names.flatMap((rollout) =>
+    planRollout(configuration, rollout).waves.map((wave): WaveOfRollout => ({ rollout, wave })),
   );
-  const fits = ({ wave: { name, after } }: Place) =>
+  const fits = ({ wave: { name, after } }: WaveOfRollout) =>
     asked.wave === undefined ? after?.gates?.includes(gate) === true : name === asked.wave;
-  const found = places.find(fits) ?? (asked.wave === undefined ? places[0] : undefined);
+  const found = waves.find(fits) ?? (asked.wave === undefined ? waves[0] : undefined);
   if (found !== undefined) return found;
   const problem = asked.wave === undefined ? 'no rollout' : `no wave ${asked.wave}`;
   throw new BelayError('Usage', `belay.yaml has ${problem}: name one with --rollout and --wave`);

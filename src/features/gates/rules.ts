@@ -26,7 +26,7 @@ export function noteMeasurement(state: GateState, measured: Measurement): GateSt
   return {
     tries: state.tries + 1,
     // Only a bad measurement breaks the row.
-    goodInARow: kind === 'good' ? state.goodInARow + 1 : kind === 'bad' ? 0 : state.goodInARow,
+    goodInARow: kind === 'bad' ? 0 : state.goodInARow + (kind === 'good' ? 1 : 0),
     bad: state.bad + (kind === 'bad' ? 1 : 0),
     refused: state.refused + (kind === 'refused' ? 1 : 0),
     last: [...state.last, measured].slice(-KEPT),

@@ -88,19 +88,19 @@ async function bake(rollout: RolloutState, { wave, bakeMs }: WaveGates, isOver: 
 /** @returns whether the rollout may continue */
 async function measureAll(gated: Gated): Promise<boolean> {
   const { gates, isOver } = gated;
-  const inDoubt = (verdict: GateVerdict) =>
+  const binding = (verdict: GateVerdict) =>
     gates.filter((it) => !it.plan.dryRun && it.verdict === verdict && it.letOff === null);
   // A person who resumes overrides only the gates that paused the rollout. Its other gates are measured to their end.
   for (;;) {
     const open = gates.filter(({ verdict }) => verdict === null);
-    await measure(gated, open, () => isOver() || inDoubt('failed').length > 0, null);
+    await measure(gated, open, () => isOver() || binding('failed').length > 0, null);
     if (isOver()) return false;
     for (const gate of open.filter(({ plan }) => plan.dryRun)) noteDryRun(gated, gate);
-    const [failed] = inDoubt('failed');
-    const doubtful = inDoubt('inconclusive');
+    const [failed] = binding('failed');
+    const doubtful = binding('inconclusive');
     if (failed === undefined && doubtful.length === 0) return true;
-    const mayGoOn = failed === undefined ? await afterDoubt(gated, doubtful) : await afterFailure(gated, failed);
-    if (!mayGoOn) return false;
+    const mayContinue = failed === undefined ? await afterDoubt(gated, doubtful) : await afterFailure(gated, failed);
+    if (!mayContinue) return false;
   }
 }
 
@@ -110,8 +110,8 @@ async function measure(
   isOver: () => boolean,
   everyMs: ((plan: GatePlan) => number) | null,
 ): Promise<void> {
-  const until = { wave, isOver, onChange, everyMs };
-  await Promise.all(gates.map((gate) => measureUntilDecided(rollout, gate, until)));
+  const how = { wave, isOver, onChange, everyMs };
+  await Promise.all(gates.map((gate) => measureUntilDecided(rollout, gate, how)));
 }
 
 function noteDryRun({ rollout, wave }: Gated, { plan, state, verdict }: MeasuredGate): void {
@@ -137,8 +137,9 @@ async function afterFailure(gated: Gated, gate: MeasuredGate): Promise<boolean> 
 }
 
 /**
- * Handles gates that could not be judged while none failed. @returns whether the rollout may continue with its other
- * gates
+ * Handles gates that could not be judged while none failed.
+ *
+ * @returns whether the rollout may continue with its other gates
  */
 async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Promise<boolean> {
   const { rollout, isOver } = gated;
@@ -158,11 +159,15 @@ async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Prom
   isClosed = true;
   if (gating.waiting !== null) gating.waiting.inconclusive = [];
   if (isOver()) return false;
-  if (letOff !== null) for (const gate of doubtful.filter(isOpen)) gate.letOff = letOff;
-  else if (!isDecided()) {
-    const late = doubtText(gated, doubtful.filter(isOpen), 'stayed inconclusive until its patience was over');
-    return stop(gated, plan, 'unknown', 'OutcomeUnknown', late);
-  } else if (!doubtful.some(({ verdict }) => verdict === 'failed')) resume(gated, doubtful);
+  if (letOff !== null) {
+    for (const gate of doubtful.filter(isOpen)) gate.letOff = letOff;
+    return true;
+  }
+  if (!isDecided()) {
+    const stayed = doubtText(gated, doubtful.filter(isOpen), 'stayed inconclusive until its patience was over');
+    return stop(gated, plan, 'unknown', 'OutcomeUnknown', stayed);
+  }
+  if (!doubtful.some(({ verdict }) => verdict === 'failed')) resume(gated, doubtful);
   return true;
 }
 
@@ -187,7 +192,8 @@ async function untilLetOff(
   { isOver, forMs }: { isOver: () => boolean; forMs?: number },
 ): Promise<Decision | null> {
   const { gating, result } = rollout;
-  const [by, endMs] = [authorOf(plan), forMs === undefined ? null : Date.now() + forMs];
+  const by = authorOf(plan);
+  const endMs = forMs === undefined ? null : Date.now() + forMs;
   if (isPausedByOthers(rollout)) rollout.decide('note', by, reason());
   else pause();
   function pause(): void {
@@ -240,6 +246,7 @@ function recordHeldGates(result: RolloutResult, wave: string, gates: readonly Me
     .filter(({ plan }) => !plan.dryRun)
     .map((gate) => {
       const { name } = gate.plan;
+      // `gateHeldText` in the words for freezes reads the wave from this text.
       const held: Held = { for: 'gate', name, from, to: null, end: null, by: null, why: `after wave ${wave}` };
       result.held.push(held);
       return { gate, held };
@@ -277,7 +284,7 @@ const newGate = (plan: GatePlan): MeasuredGate => ({
   nextMs: Date.now() + plan.initialDelayMs,
 });
 
-interface Until {
+interface Measuring {
   wave: string;
   isOver: () => boolean;
   onChange: () => void;
@@ -285,8 +292,8 @@ interface Until {
   everyMs: ((plan: GatePlan) => number) | null;
 }
 
-async function measureUntilDecided(rollout: RolloutState, gate: MeasuredGate, until: Until): Promise<void> {
-  const { wave, isOver, onChange, everyMs } = until;
+async function measureUntilDecided(rollout: RolloutState, gate: MeasuredGate, how: Measuring): Promise<void> {
+  const { wave, isOver, onChange, everyMs } = how;
   const { plan, verdict: before } = gate;
   const intervalMs = everyMs?.(plan) ?? plan.intervalMs;
   if (everyMs !== null) gate.nextMs = Date.now() + intervalMs;

@@ -1,4 +1,4 @@
-/** Measures for gates. Of Belay, it imports only the shapes of gates and the reader of sites. */
+/** Makes one measurement of a gate. Of Belay, it imports only the shapes of gates and the reader of sites. */
 import { z } from 'zod';
 import {
   compileCheck,
@@ -78,8 +78,10 @@ function measureValue(text: string | null, path: string, limits: GateLimits): Me
 }
 
 /**
- * A word without names matches what has no such label, so another one's numbers would pass the gate: belay.yaml may have
- * lost the addresses, or only apps were deployed. @throws SyntaxError for a query with an unknown word
+ * A word that stands for nothing would match series without its label, so that numbers of something else pass the gate.
+ * This happens if belay.yaml has lost the addresses, or if only apps were deployed.
+ *
+ * @throws SyntaxError for a query with an unknown word
  */
 async function measureQuery(rule: QueryRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measurement> {
   const empty = [rule.query, rule.atLeast?.query ?? '']
@@ -265,7 +267,7 @@ interface Part {
 
 /** A word with its braces, a quotation mark, a comment, or any other character. */
 const OUTSIDE = /\$\{[^}]*\}|\$[A-Za-z_]\w*|["'`]|#[^\n]*|[^]/y;
-/** Or an escaped character of a string. */
+/** A word with its braces, an escaped character, or any other character. */
 const IN_STRING = /\$\{[^}]*\}|\$[A-Za-z_]\w*|\\[^]|[^]/y;
 /** A string in backticks has no escapes. */
 const IN_BACKTICKS = /\$\{[^}]*\}|\$[A-Za-z_]\w*|[^]/y;

@@ -39,7 +39,7 @@ export const createGates = ({ served, policy, getPage }: GateDeps) => ({
     const { gate: gateOf, hostsOf } = await policy();
     const found = gateOf(gate.name);
     if (found === null) throw leftToOthers('NoSuchGate', `this worker's belay.yaml has no gate ${gate.name}`);
-    // This worker's address does not fit the recorded kind of rule.
+    // Its address would not answer the recorded kind of rule.
     if (found.plan.rule.kind !== gate.rule.kind)
       throw leftToOthers('NoSuchGate', `this worker's belay.yaml measures gate ${gate.name} in another way`);
     const { siteIds, serverIds, wave, seconds } = about;
@@ -65,7 +65,7 @@ async function gatesOf({ type, input }: WorkflowRequest, policy: Policy): Promis
     const siteIds = sitesOf(wave, previousResults);
     const gates: GatePlan[] = [];
     for (const name of names) {
-      const found = await wavePlanOf(wave.name, siteIds, name, policy);
+      const found = await gatePlanFor(wave.name, siteIds, name, policy);
       if ('error' in found) return { error: { type: 'Refused', message: plainText(found.error) } };
       gates.push(found);
     }
@@ -87,8 +87,8 @@ function sitesOf({ name, targets }: RolloutWave, previous: readonly TargetResult
   return [...left, ...done].filter((it) => !isApp(it)).map(({ id }) => id);
 }
 
-/** Reports before the first server begins whatever would prevent a measurement. */
-async function wavePlanOf(
+/** Finds before the first server begins whatever would prevent a measurement. */
+async function gatePlanFor(
   wave: string,
   siteIds: string[],
   name: string,
@@ -130,7 +130,7 @@ export const gatesPolicy = ({ gates = {}, sites = {} }: Configuration) => ({
     const gate = ownEntry(gates, name);
     return gate === undefined ? null : { plan: planOf(name, gate), place: () => placeOf(name, gate) };
   },
-  /** Of the sites that belay.yaml knows. */
+  /** The host names of those sites that belay.yaml knows. */
   hostsOf: (siteIds: readonly string[]): string[] => {
     const known = siteIds.flatMap((id) => ownEntry(sites, id) ?? []);
     return [...new Set(known.map(({ url }) => new URL(url).hostname))];

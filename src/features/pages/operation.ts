@@ -20,13 +20,13 @@ const DOING: Record<OperationPhase, string> = {
   done: 'done',
 };
 
-/** Shows it whenever something changed. */
+/** Redraws the page whenever something has changed. */
 export const operationPage = (progress: OperationProgress): { changed(): void } => ({
   changed: () => setCurrentDetails(operationDetails(progress, workflowInfo().parent?.workflowId ?? null)),
 });
 
-/** @param runId that of the run whose part it is */
-function operationDetails({ phase, result, waiting }: OperationProgress, runId: string | null): string {
+/** @param parentId workflow id of the run that the operation is a part of */
+function operationDetails({ phase, result, waiting }: OperationProgress, parentId: string | null): string {
   const { outcome } = result;
   const isDeployment = 'target' in result;
   const what = isDeployment
@@ -47,8 +47,8 @@ function operationDetails({ phase, result, waiting }: OperationProgress, runId: 
       Check: isDeployment ? checkFacts(result) : null,
     }),
     isDeployment ? evidenceLegend([result.evidence]) : null,
-    outcome === null && runId !== null
-      ? `Stop it: \`npx belay-deploy cancel ${shellWord(runId)}\`, which cancels its run.`
+    outcome === null && parentId !== null
+      ? `Stop it: \`npx belay-deploy cancel ${shellWord(parentId)}\`, which cancels its run.`
       : null,
   );
 }

@@ -30,12 +30,12 @@ const SOURCES: Record<BackupSource, string> = {
 
 const MAX_PARTS_SHOWN = 50;
 
-/** Shows it whenever something changed. */
+/** Redraws the page whenever something has changed. */
 export const runPage = ({ progress, operations }: RunState): Observer => ({
   changed: () => setCurrentDetails(runDetails(progress, operations, workflowInfo().parent?.workflowId ?? null)),
 });
 
-/** @param operations those that the run started; @param parentId what started the run, or null */
+/** @param parentId workflow id of the rollout or schedule that started the run, or null */
 function runDetails(progress: RunProgress, operations: readonly Execution[], parentId: string | null): string {
   const { result, waiting } = progress;
   const { phase, error, backup, deployments } = result;
@@ -65,7 +65,7 @@ function runDetails(progress: RunProgress, operations: readonly Execution[], par
   function deploymentRow(part: DeploymentResult): string[] {
     const label = targetText(part.target, codeSpan).replace(' ', NO_BREAK);
     const why = part.error?.message;
-    // That of the run is above the table.
+    // The page shows the error of the run above the table.
     const more = why === undefined || why === error?.message ? '' : `: ${shortText(why)}`;
     return row(part, { label, lockId: lockIdOf(part.target), evidence: orNothing(part.evidence), more });
   }
@@ -91,7 +91,7 @@ function runDetails(progress: RunProgress, operations: readonly Execution[], par
 
 const WAITS: readonly RunProgress['result']['phase'][] = ['queued', 'parked', 'frozen'];
 
-/** Of the part in flight: the service is at work on it, unless the run waits before or in it. */
+/** Returns the state of the part in flight. The service is at work on it, unless the run waits before or in it. */
 const stateIn = (phase: RunProgress['result']['phase']): string =>
   phase !== null && WAITS.includes(phase) ? phase : 'in progress';
 
@@ -109,7 +109,7 @@ function doingOf({ result, waiting, operation }: RunProgress): string {
   return `${what} in progress; ${page} shows each try and the last status`;
 }
 
-/** What a person can do now: a page that offers to stop what has ended misleads. */
+/** Offers only what a person can do now, because a page must not offer to stop a run that has ended. */
 function commandsOf({ workflowId, outcome, phase }: RunProgress['result'], parentId: string | null): string | null {
   const id = shellWord(workflowId ?? '');
   if (outcome === 'completed') return null;

@@ -10,6 +10,7 @@ import {
 } from '@temporalio/workflow';
 import { SIGNALS } from '../../contract/names.ts';
 import { ROLLOUT_PREFIX } from '../../contract/ids.ts';
+import type { Execution } from '../../contract/operation.ts';
 import type { NewerRun, RunWork, SupersededBy } from './shapes.ts';
 import { newerRunIn, shortWork, settleQueue, supersedes } from './rules.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
@@ -22,12 +23,12 @@ import type { RunState } from '../../workflows/run/run-state.ts';
 
 const supersededSignal = defineSignal<[NewerRun]>(SIGNALS.superseded);
 
-const TYPES = ['backupThenDeploy', 'deployOnly'];
+const REPLACEABLE_TYPES = ['backupThenDeploy', 'deployOnly'];
 
-/** @returns null if the run takes no part, as the runs of a rollout, which counts on them */
+/** @returns null if the run neither replaces others nor is replaced. A rollout counts on each of its runs. */
 function workOf({ type, input, targets, plan, service, cancellation }: RunState): RunWork | null {
   const { parent, startTime } = workflowInfo();
-  if (!TYPES.includes(type) || parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return null;
+  if (!REPLACEABLE_TYPES.includes(type) || parent?.workflowId.startsWith(ROLLOUT_PREFIX) === true) return null;
   return {
     type,
     service: service.service,
@@ -42,7 +43,7 @@ function workOf({ type, input, targets, plan, service, cancellation }: RunState)
 
 export function supersedingHold(run: RunState): Hold {
   const { cancellation, result } = run;
-  let deployment: SupersededBy | 'starting' | null = null;
+  let deployment: Execution | 'starting' | null = null;
   let newest: NewerRun | null = null;
   let hasReplaced = false;
 
@@ -134,7 +135,7 @@ function onNewerRun(handle: (newer: NewerRun) => Promise<void>): void {
 }
 
 /** If the older run has ended or cannot take signals, it is left alone. */
-async function signalSuperseded(older: SupersededBy, newer: NewerRun): Promise<void> {
+async function signalSuperseded(older: Execution, newer: NewerRun): Promise<void> {
   try {
     await getExternalWorkflowHandle(older.workflowId, older.runId).signal(supersededSignal, newer);
   } catch (error) {

@@ -49,12 +49,13 @@ export interface Settled {
  * @returns a queue in which the newer run has the place of the oldest run that it replaces
  */
 export function settleQueue(queue: readonly Waiter[], holder: NewerRun | null): Settled {
-  const newest = [...queue.flatMap(judged), ...(holder === null ? [] : [holder])]
+  const newest = [...queue.flatMap((it) => runOf(it) ?? []), ...(holder === null ? [] : [holder])]
     .filter(({ work }) => work.supersedes)
     .sort((a, b) => (isYounger(a, b) ? -1 : 1));
   const replacementOf = (older: JudgedRun) => newest.find((newer) => supersedes(newer, older)) ?? null;
   const superseded = queue.flatMap((older) => {
-    const newer = judged(older).map(replacementOf)[0] ?? null;
+    const run = runOf(older);
+    const newer = run === null ? null : replacementOf(run);
     return newer === null ? [] : [{ older, newer }];
   });
   const kept = queue.filter((waiter) => !superseded.some(({ older }) => older === waiter));
@@ -69,8 +70,9 @@ export function settleQueue(queue: readonly Waiter[], holder: NewerRun | null): 
   };
 }
 
-const judged = ({ workflowId, runId, work }: Waiter): NewerRun[] =>
-  work === undefined ? [] : [{ workflowId, runId, work }];
+/** @returns null if the waiter neither replaces others nor is replaced */
+const runOf = ({ workflowId, runId, work }: Waiter): NewerRun | null =>
+  work === undefined ? null : { workflowId, runId, work };
 
 /* What messages between runs say of superseding. */
 
