@@ -1,4 +1,4 @@
-/** `belay freeze` and `thaw` begin and end a freeze at Temporal. */
+/** Implements `belay freeze`, `thaw` and `freezes`, and the freezes of a dry run. */
 import { existsSync } from 'node:fs';
 import colors from 'picocolors';
 import type { AdHocFreeze, FreezeScope, RunningFreeze, FrozenBy, LetOff } from './shapes.ts';
@@ -210,17 +210,17 @@ export function entryLine(entry: FreezeEntry, atMs: number): string {
 }
 
 export function entryText(entry: FreezeEntry, atMs: number): string {
-  const { kind, name, isActive, until, fromText, untilText, reason, by } = entry;
-  const state = kind === 'freeze' ? freezeState(entry, atMs) : isActive ? 'open' : 'closed';
+  const { name, isActive, until, fromText, untilText, reason, by } = entry;
   const leftMs = until === null ? null : Math.max(0, Date.parse(until) - atMs);
   const left = isActive && leftMs !== null ? `, ${aboutText(leftMs)} more` : '';
   const times = isActive ? `until ${untilText ?? 'no known time'}${left}` : nextText(fromText, untilText);
   const who = by === null ? '' : `, by ${plainText(by)}`;
   const why = reason === null ? '' : `: ${plainText(reason)}`;
-  return `${state.padEnd(8)} ${plainText(name)}${forText(entry)} ${times}${who}${why}`;
+  return `${stateOf(entry, atMs).padEnd(8)} ${plainText(name)}${forText(entry)} ${times}${who}${why}`;
 }
 
-function freezeState({ isActive, from, until }: FreezeEntry, atMs: number): string {
+function stateOf({ kind, isActive, from, until }: FreezeEntry, atMs: number): string {
+  if (kind === 'window') return isActive ? 'open' : 'closed';
   if (isActive) return 'frozen';
   return from === null || Date.parse(until ?? from) <= atMs ? 'over' : 'later';
 }

@@ -75,7 +75,7 @@ function freezesCommand(): Command {
     )
     .addOption(json())
     .addHelpText('after', examples('belay freezes', 'belay freezes --site 34 --at 2026-12-24T12:00Z'))
-    .action(async (options: FreezesOptions) => (await import('./actions.ts')).printFreezes(options));
+    .action(async (options: FreezesOptions) => (await load()).printFreezes(options));
 }
 
 /** Without any of these options, the command is about everything. */

@@ -1,4 +1,4 @@
-/** Decides what keeps a run from beginning or continuing. Pure. */
+/** Decides which freezes hold a run back, and when it looks at them again. Pure. */
 import type { FrozenBy, FrozenParts } from './shapes.ts';
 import { isSameTarget, type Target, targetText } from '../../contract/target.ts';
 import { hashOf } from '../../contract/ids.ts';

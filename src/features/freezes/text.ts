@@ -1,4 +1,4 @@
-/** Words for freezes: what they hold back, until when, and why. Pure. */
+/** Words for freezes, and for all that a run or rollout waited for or was exempted from. Pure. */
 import type { AdHocFreeze, FreezeScope, FrozenBy, Held } from './shapes.ts';
 import { durationText, glanceText } from '../../contract/duration.ts';
 import type { Style } from '../../contract/explain-wait.ts';

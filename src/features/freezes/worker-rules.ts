@@ -147,7 +147,7 @@ export interface ListedFreeze extends Pick<Rule, 'kind' | 'name' | 'reason' | 'b
   scope: Scope;
 }
 
-/** @param places only those that are for one of them; without one, all */
+/** Lists the entries that are for one of these places. Without a place, lists all. */
 function listFreezes(rules: readonly Rule[], places: readonly Place[], atMs: number): ListedFreeze[] {
   const fits = ({ scope }: Rule) => places.length === 0 || places.some((place) => isInScope(scope, place));
   const listed = rules.filter(fits).map((rule): ListedFreeze => {
@@ -157,7 +157,8 @@ function listFreezes(rules: readonly Rule[], places: readonly Place[], atMs: num
     return { kind, name, isActive: now !== null, ...times, reason, blocks, override, scope };
   });
   // Entries that hold something back come first, then those that begin next.
-  const order = ({ kind, isActive, from }: ListedFreeze) => [(kind === 'freeze') === isActive ? 0 : 1, from ?? '~'];
+  const order = ({ kind, isActive, from }: ListedFreeze) =>
+    `${(kind === 'freeze') === isActive ? 0 : 1},${from ?? '~'}`;
   return listed.sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
@@ -196,7 +197,7 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
 
 export type Overridable = Pick<Rule, 'kind' | 'override'>;
 
-/** A site has no backup, so only freezes of its server hold that back. */
+/** A freeze of a site or app holds no backup back, because only servers have backups. */
 function adHocIds(operation: PlannedOperation, { fleet, serverIds }: Place): string[] {
   const scopes: FreezeScope[] = [
     { kind: 'all' },

@@ -22,8 +22,8 @@ import { confirmFreeze } from '../../workflows/activity-proxies.ts';
 const confirmUpdate = defineUpdate<FreezeWord, []>(CONFIRM_UPDATE);
 
 /**
- * @param replaces whether it took the place of a freeze in force: then it stays whatever the worker says, as that
- * freeze would have
+ * @param replaces true if it replaced a freeze in force. Then it stays in force whatever the worker says, as the other
+ * one would have.
  */
 export async function freeze(input: AdHocFreeze, replaces = false): Promise<void> {
   refuseWrongId(input);
