@@ -42,7 +42,7 @@ function addDecision(command: Command, decision: 'approve' | 'reject'): Command 
         'key',
       ]),
     )
-    .option('--key <file>', 'SSH key to sign with; a public key asks the agent (default: as `ssh` finds it)')
+    .option('--key <file>', 'SSH key to sign with; a public key asks the agent (default: the first in ~/.ssh)')
     .addOption(json())
     .addHelpText('after', examples(`belay ${decision} backup-then-deploy:12:release-7 --by ana@example.com${why}`))
     .action(async (workflowId: string, options: DecideOptions) =>
