@@ -9,7 +9,7 @@ import type { PlannedOperation } from '../../contract/target.ts';
 
 const place = z.string().trim().min(1);
 const PLACES = [{ env: place }, { file: place }] as const;
-const isPlace = { error: 'do not write a secret or address here: write { file: PATH } or { env: NAME }' };
+const NO_PLACE = 'do not write a secret or address here: write { file: PATH } or { env: NAME }';
 
 const CHAT_KINDS = ['slack', 'teams', 'discord'] as const;
 
@@ -27,7 +27,7 @@ const channel = z.union(
   ],
   {
     error: ({ input }) =>
-      isRecordWithKind(input) ? 'write kind: slack, teams, discord, or webhook with secret:' : isPlace.error,
+      isRecordWithKind(input) ? 'write kind: slack, teams, discord, or webhook with secret:' : NO_PLACE,
   },
 );
 
@@ -43,7 +43,7 @@ const heartbeat = z.union(
       ...it,
     }),
   ),
-  { error: ({ input }) => (isRecordWithKind(input) ? 'write kind: healthchecks, or no kind' : isPlace.error) },
+  { error: ({ input }) => (isRecordWithKind(input) ? 'write kind: healthchecks, or no kind' : NO_PLACE) },
 );
 
 const apiUrl = z.string().trim().min(1).describe('Of its API, if it is not the public one. The token goes there only.');

@@ -152,8 +152,8 @@ function pauseAfter(answer: Exclude<ReportAnswer, { kind: 'taken' }>, count: num
   if (answer.kind === 'unknown' && count <= timing.soonAttempts) return notify.otherWorkerMs;
   const growingMs = Math.min(notify.retryMs * 2 ** Math.min(count - 1, 20), notify.maxRetryMs);
   if (answer.kind !== 'later' || answer.afterMs === null) return growingMs;
-  // With a note, the receiver was only read first. Otherwise it may ask for a second a whole day long, which would fill
-  // the history.
+  // An answer with a note only read the receiver, so the message itself may follow at once. A receiver that asks for a
+  // pause of one second all day long would fill the history.
   return 'note' in answer ? answer.afterMs : Math.min(Math.max(answer.afterMs, growingMs), notify.maxHoldMs);
 }
 

@@ -40,7 +40,7 @@ export function statesOf(result: Known): RunEnd {
   return { run, parts: Object.fromEntries(parts) };
 }
 
-/** No check read the commit from the site, and the place shows this text beside the commit. */
+/** Added if no check read the commit from the site, because the place shows the text beside the commit. */
 const UNSEEN = '; the commit was named, not seen on the site';
 
 function stateOfRun({ outcome, phase, error, supersededBy }: Known): StateReport {

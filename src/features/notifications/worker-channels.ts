@@ -1,4 +1,4 @@
-/** Builds the request that carries a notification, for each kind of channel. Pure, but for the secret that signs it. */
+/** Builds the request that carries a notification, for each kind of channel. Pure. */
 import { Webhook } from 'standardwebhooks';
 import type { Notification, ApprovalNotice } from './shapes.ts';
 import { targetLabel } from '../../contract/target.ts';

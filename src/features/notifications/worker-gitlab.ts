@@ -1,4 +1,4 @@
-/** Reports the state of a run's target to GitLab, as a status of the commit. */
+/** Reports the state of a run's target to GitLab, as a status of the commit or as a deployment. */
 import type { ReportedState, ReportNote } from './shapes.ts';
 import type { RepositoryReport } from './worker-github.ts';
 import { NotTaken, send } from './worker-post.ts';
@@ -65,10 +65,11 @@ export async function reportGitlabDeployment(
 ): Promise<{ isTaken: boolean; note?: ReportNote }> {
   // GitLab has no word for a deployment that waits.
   if (report.state === 'waiting') return { isTaken: true };
-  if (note === undefined) return { isTaken: false, note: { after: (await list(report, place))[0]?.id ?? 0 } };
+  if (note === undefined)
+    return { isTaken: false, note: { after: (await listDeployments(report, place))[0]?.id ?? 0 } };
   const status = GITLAB_STATUS[report.state];
-  const own = 'id' in note ? await read(report, note.id) : await find(report, place, note.after);
-  if (own === undefined) return { isTaken: true, note: { id: await make(report, place, status) } };
+  const own = 'id' in note ? await readDeployment(report, note.id) : await findOwn(report, place, note.after);
+  if (own === undefined) return { isTaken: true, note: { id: await createDeployment(report, place, status) } };
   // GitLab refuses to set the same status again.
   if (own.status !== status) await callGitlab(report, 'PUT', `deployments/${own.id}`, { status });
   return { isTaken: true, note: { id: own.id } };
@@ -81,24 +82,28 @@ interface Deployment {
   isOfJob: boolean;
 }
 
-async function find(report: RepositoryReport, place: GitlabPlace, after: number): Promise<Deployment | undefined> {
-  const later = (await list(report, place)).filter(({ id }) => id > after);
+async function findOwn(report: RepositoryReport, place: GitlabPlace, after: number): Promise<Deployment | undefined> {
+  const later = (await listDeployments(report, place)).filter(({ id }) => id > after);
   return later.find(({ sha, isOfJob }) => sha === report.commit && !isOfJob);
 }
 
 const PER_PAGE = 100;
 
-async function list(report: RepositoryReport, { environment }: GitlabPlace): Promise<Deployment[]> {
+async function listDeployments(report: RepositoryReport, { environment }: GitlabPlace): Promise<Deployment[]> {
   const query = new URLSearchParams({ environment, order_by: 'id', sort: 'desc', per_page: String(PER_PAGE) });
   const found: unknown = JSON.parse(await callGitlab(report, 'GET', `deployments?${query.toString()}`));
   if (!Array.isArray(found)) throw new NotTaken('GitLab answered with no list of deployments', null);
   return found.map(deploymentIn);
 }
 
-const read = async (report: RepositoryReport, id: number): Promise<Deployment> =>
+const readDeployment = async (report: RepositoryReport, id: number): Promise<Deployment> =>
   parsed(await callGitlab(report, 'GET', `deployments/${id}`));
 
-async function make(report: RepositoryReport, { environment, branch }: GitlabPlace, status: string): Promise<number> {
+async function createDeployment(
+  report: RepositoryReport,
+  { environment, branch }: GitlabPlace,
+  status: string,
+): Promise<number> {
   const what = { environment, sha: report.commit, ref: branch, tag: false, status };
   return parsed(await callGitlab(report, 'POST', 'deployments', what)).id;
 }

@@ -106,10 +106,15 @@ type RepositoryKind = 'github' | 'gitlab';
 
 /** @throws ConfigError */
 export function checkTokenKind(key: string, kind: RepositoryKind, token: string): string {
-  const found = /^(gh._|github_pat_)/.test(token) ? 'github' : /^gl[a-z]{2,8}-/.test(token) ? 'gitlab' : kind;
+  const found = TOKENS.find(([, shape]) => shape.test(token))?.[0] ?? kind;
   if (found !== kind) throw new ConfigError(`${key}: it is a token of ${found}, and the report is of kind: ${kind}`);
   return token;
 }
+
+const TOKENS: readonly [RepositoryKind, RegExp][] = [
+  ['github', /^(gh._|github_pat_)/],
+  ['gitlab', /^gl[a-z]{2,8}-/],
+];
 
 const WRONG_API: Record<RepositoryKind, RegExp[]> = {
   github: [/^(www\.)?github\.com\//, /^gitlab\.com\//, /\/api\/v4$/],

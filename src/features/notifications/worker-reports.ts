@@ -1,4 +1,7 @@
-/** Reports the state of a run to one place. Its answer is a value, without the address or token. */
+/**
+ * Reports the state of a run to heartbeats and repositories, and decides which of them get the commit of a run. An
+ * answer is a value, without the address or token.
+ */
 import { checkToken, secretSource } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import {
@@ -63,7 +66,7 @@ export async function createReporter(config: Notify | undefined, links: ReportLi
     async send(message) {
       const tell = tellOf(message.to);
       if (tell === undefined) return { kind: 'unknown' };
-      return tell(message).then(answerOf, answerFor);
+      return tell(message).then(answerOf, answerOfError);
     },
   };
 }
@@ -82,7 +85,7 @@ async function reportAt(key: string, config: ReportConfig, links: ReportLinks): 
   const source = secretSource(`${key}.token`, config.token);
   const token = async () => checkTokenKind(`${key}.token`, config.kind, checkToken(`${key}.token`, await source()));
   await token();
-  const report = sendFor(config);
+  const report = senderFor(config);
   const repository = config.kind === 'github' ? config.repository : String(config.project);
   return async ({ to, reported, note, ...run }) => {
     if (to.kind !== 'report') throw new TypeError('a report is of a target');
@@ -97,7 +100,7 @@ async function reportAt(key: string, config: ReportConfig, links: ReportLinks): 
 
 type SendReport = (report: RepositoryReport, note: ReportMessage['note']) => Promise<void | Sent>;
 
-function sendFor(config: ReportConfig): SendReport {
+function senderFor(config: ReportConfig): SendReport {
   if (config.kind === 'github') return config.as === 'deployment' ? reportDeployment : reportStatus;
   return config.as === 'deployment' ? (it, note) => reportGitlabDeployment(it, config, note) : reportToGitlab;
 }
@@ -110,7 +113,7 @@ function answerOf(sent: void | Sent): ReportAnswer {
 /** Statuses that only a person can fix: a token, a name, or a commit that does not exist. */
 const FOR_PEOPLE = [400, 401, 403, 404, 409, 410, 422];
 
-function answerFor(error: unknown): ReportAnswer {
+function answerOfError(error: unknown): ReportAnswer {
   if (!(error instanceof NotTaken))
     return { kind: 'later', message: 'its answer or its secret cannot be read', afterMs: null };
   const { message, status, retryAfterMs } = error;
