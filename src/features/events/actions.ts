@@ -104,10 +104,10 @@ function serviceLines({ service, result }: EventDetails): string[] {
 }
 
 function meaningLines({ event, reactions }: Pick<EventInput, 'event' | 'reactions'>): string[] {
-  const source = event.rawKind === null ? 'the body names no kind' : `the sender calls it "${event.rawKind}"`;
+  const sentKind = event.rawKind === null ? 'the body names no kind' : `the sender calls it "${event.rawKind}"`;
   const isOther = event.kind === 'unknown' && event.rawKind !== null;
   return [
-    `${ownKind(event)}: ${isOther ? 'no kind that Belay reacts to; events.kinds in belay.yaml can say which it is' : source}`,
+    `${ownKind(event)}: ${isOther ? 'no kind that Belay reacts to; events.kinds in belay.yaml can say which it is' : sentKind}`,
     `names ${eventSubjects(event, plainText).join(', ') || 'no server, site or backup, so it wakes no run'}`,
     ...(event.at === null ? [] : [`happened at ${event.at}`]),
     `reactions: ${['hint', ...reactions].join(', ')}`,

@@ -63,9 +63,9 @@ export interface EventResult {
   otherThan?: string;
 }
 
-// ---- Hints -------------------------------------------------------------------------------------------------------
+/* Hints. */
 
-/** Every identity of the service that an event is of. Absent in older messages. */
+/** Every identity of the service that sent the event. Absent in older messages. */
 type OfService = Pick<Hint, 'services'>;
 
 export interface WakeInput extends OfService {
@@ -75,7 +75,7 @@ export interface WakeInput extends OfService {
   excludeWorkflowIds: string[];
 }
 
-// ---- Backups by their ids ------------------------------------------------------------------------------------------
+/* Backups by their ids. */
 
 /** Only records of `services` count. */
 export interface ServersQuery extends OfService {

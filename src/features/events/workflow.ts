@@ -17,7 +17,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { BackupRecord } from '../../contract/operation.ts';
 import type { Claim } from '../../contract/polling.ts';
 import { identitiesOf, isServed, type ServedService } from '../../contract/service-identity.ts';
-import { deliverAll } from '../notifications/workflow.ts';
+import { deliverAll, notDelivered } from '../notifications/workflow.ts';
 import {
   describeWorker,
   findSharedBackup,
@@ -61,18 +61,14 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
   const sharing = isFresh && trusts('share') ? share(input, served) : false;
   const withdrawing = claim?.kind === 'backup.failed' ? withdraw(input, claim.backupId, served) : null;
   const notifying = reacts('notify') ? notify(input, result) : [];
-  // All at once: if the event is cancelled, each of them fails, and an error that nothing waits for would be retried.
+  // Awaits all together. A cancellation makes each of them fail, and Temporal would retry the task for an error that
+  // nothing awaits.
   const [undelivered, isShared, held] = await Promise.all([notifying, sharing, holding, waking, withdrawing]);
   result.shared = isShared;
   if (held.length > 0) result.held = held;
   show();
   if (undelivered.length === 0) return result;
-  throw ApplicationFailure.create({
-    type: 'NotificationFailed',
-    message: `not delivered within a day: ${undelivered.join(', ')}; check the address and whether the receiver is up`,
-    nonRetryable: true,
-    details: [result],
-  });
+  throw notDelivered(undelivered, [result]);
 }
 
 /**

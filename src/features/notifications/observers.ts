@@ -12,7 +12,7 @@ import { startOnce } from '../../workflows/children.ts';
 import { linkToThis } from '../../workflows/ui.ts';
 import type { Observer } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
-import { announce, MAX_PARTS, notificationStaticDetails, pausedBy } from './workflow.ts';
+import { announce, MAX_PARTS, notificationStaticDetails, schedulePausedBy } from './workflow.ts';
 
 /** Starts a separate workflow that reports the state of the run. The run signals each change to it. */
 export function reporting(run: RunState): Observer {
@@ -57,8 +57,10 @@ export function reporting(run: RunState): Observer {
       });
       known = state;
     },
-    // `ended` reports the end, because it waits until Temporal has taken the signal.
-    moved: () => void (result.phase === 'done' ? null : update()),
+    moved() {
+      // `ended` reports the end, because it waits until Temporal has taken the signal.
+      if (result.phase !== 'done') void update();
+    },
     ended: update,
   };
 }
@@ -86,7 +88,7 @@ export const announcing = ({ facts: { notify }, result, input }: RunState): Obse
         id,
         result: shortened,
         leftOut: deployments.length - listed.length,
-        ...pausedBy(result),
+        ...schedulePausedBy(result),
       },
       heartbeat: measuredHeartbeat(input.heartbeat, notify) === null ? input.heartbeat : undefined,
       summary: `Notify that a run ended: ${outcome ?? 'Internal'}`,

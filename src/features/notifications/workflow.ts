@@ -26,12 +26,16 @@ export async function sendNotifications(input: SendNotificationsInput): Promise<
   ]);
   const missed = [...undelivered, ...(called ? [] : [`heartbeat ${heartbeat}`])];
   if (missed.length === 0) return delivered;
-  throw ApplicationFailure.create({
-    type: 'NotificationFailed',
-    message: `not delivered within a day: ${missed.join(', ')}; check the address and whether the receiver is up`,
-    nonRetryable: true,
-  });
+  throw notDelivered(missed);
 }
+
+export const notDelivered = (receivers: readonly string[], details: unknown[] = []): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: 'NotificationFailed',
+    message: `not delivered within a day: ${receivers.join(', ')}; check the address and whether the receiver is up`,
+    nonRetryable: true,
+    details,
+  });
 
 /** The UI can start this with any input: an error here would be retried for ever. */
 function refuseOtherInput(input: Partial<SendNotificationsInput> | null | undefined): void {
@@ -40,8 +44,8 @@ function refuseOtherInput(input: Partial<SendNotificationsInput> | null | undefi
   throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 }
 
-/** For a notification: the schedule that Temporal pauses because of this end. */
-export function pausedBy({ error }: Pick<RunResult, 'error'>): { pausesSchedule?: string } {
+/** Names the schedule that Temporal pauses because of this end, if there is one. */
+export function schedulePausedBy({ error }: Pick<RunResult, 'error'>): { pausesSchedule?: string } {
   const { pausesSchedule } = (workflowInfo().memo ?? {}) as Partial<RunMemo>;
   return failsSchedule(error) && pausesSchedule !== undefined ? { pausesSchedule } : {};
 }
@@ -80,12 +84,12 @@ export interface DeliveryReport {
 /** @param channels default: all channels in the worker's configuration */
 export async function deliverAll(notification: Notification, channels?: string[]): Promise<DeliveryReport> {
   const names = channels ?? (await describeWorker()).notify?.channels ?? [];
-  const delivered = await Promise.all(
+  const areDelivered = await Promise.all(
     names.map((channel) => succeeds(notificationDelivery.sendNotification({ channel, notification }))),
   );
   return {
-    delivered: names.filter((_, index) => delivered[index]),
-    undelivered: names.filter((_, index) => !delivered[index]),
+    delivered: names.filter((_, index) => areDelivered[index]),
+    undelivered: names.filter((_, index) => !areDelivered[index]),
   };
 }
 
