@@ -104,7 +104,12 @@ describe('a worker', () => {
       `* ${newSshSigner().publicKey}\n`,
       /allowed_signers: line 1: principals must not be/,
     ],
-    ['too few signers', ', need: 2', `${ana()}${ana()}`, /need: it asks for 2, and in the file of signers there are 1/],
+    [
+      'too few signers',
+      ', need: 2',
+      `${ana()}${ana()}`,
+      /need: it asks for 2, and in the file of signers only 1 may decide/,
+    ],
     [
       'one key for two names',
       ', need: 2',

@@ -1,4 +1,4 @@
-/** Implements `belay approve`, `reject` and `approvals`. */
+/** Implements `belay approve`, `reject` and `approvals`, and the approvals of a dry run. */
 import type { ApprovalAnswer, ApprovalQuestion, Decided, AskedApproval, AskingRun } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import {
@@ -64,7 +64,7 @@ async function answer(decision: Decided, workflowId: string, options: DecideOpti
     await confirm(question, decision, options.plan);
     const { by, proof } = await prove(question, { decision, by: named, why }, options);
     await belay.approvals[decision](workflowId, { plan: question.hash, by, why, proof });
-    const left = decision === 'approve' ? await leftToAsk(belay, question) : null;
+    const left = decision === 'approve' ? await ifStillOpen(belay, question) : null;
     const taken = { workflowId, plan: question.hash, decision, by, proof: proof.kind, asked: left?.asked ?? null };
     printAnswer(json, taken, takenText(decision, { workflowId, by, left }));
   });
@@ -84,7 +84,8 @@ async function prove(
   return { by: decided.by, proof: { kind: 'ssh', signature: signed } };
 }
 
-async function leftToAsk(belay: Belay, { plan: { workflowId }, hash }: ApprovalQuestion) {
+/** @returns what the question asks now, or null if enough people have approved, or if no one answers */
+async function ifStillOpen(belay: Belay, { plan: { workflowId }, hash }: ApprovalQuestion) {
   const next = await belay.approvals.question(workflowId).catch(() => null);
   return next?.hash === hash ? next : null;
 }
@@ -146,7 +147,7 @@ function takenText(
 
 /* Signs a decision with `ssh-keygen`, which also asks an agent, a security key or a person for the passphrase. */
 
-/** In the order in which `ssh` itself looks for them. */
+/** `ssh` tries each of these keys. A signature needs one, so this takes the first that exists. */
 const DEFAULT_KEYS = ['id_ecdsa', 'id_ecdsa_sk', 'id_ed25519', 'id_ed25519_sk', 'id_rsa'];
 
 /**
@@ -218,18 +219,18 @@ async function request(url: URL, secret: string): Promise<string> {
 
 /* Makes sure that a person decides about the plan that they have seen. */
 
-/** @param plan what was seen; without it, a terminal asks. @throws BelayError `Usage` */
+/** @param seen the plan that the person has read, by its hash. Default: a terminal asks. @throws BelayError `Usage` */
 export async function confirm(
   { plan: { workflowId }, hash }: ApprovalQuestion,
   decision: Decided,
-  plan: string | undefined,
+  seen: string | undefined,
 ): Promise<void> {
-  if (plan !== undefined) {
-    if (hash.startsWith(plan)) return;
+  if (seen !== undefined) {
+    if (hash.startsWith(seen)) return;
     const remedy = 'read what it asks now, and decide again';
     throw new BelayError(
       'Usage',
-      `${workflowId} asks about plan ${hash.slice(0, PLAN_DIGITS)}, not ${plan}: ${remedy}`,
+      `${workflowId} asks about plan ${hash.slice(0, PLAN_DIGITS)}, not ${seen}: ${remedy}`,
     );
   }
   if (!process.stdin.isTTY || !process.stderr.isTTY) {

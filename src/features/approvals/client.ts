@@ -38,7 +38,7 @@ export function createApprovals(session: Session): Approvals {
         const described = await describe(handle);
         if (described.status.name !== 'RUNNING') return null;
         await requireWorkers(session);
-        return ask(session, described);
+        return readQuestion(session, described);
       }),
     approve: decide('approve'),
     reject: decide('reject'),
@@ -57,7 +57,7 @@ async function describe(handle: WorkflowHandle): Promise<WorkflowExecutionDescri
 }
 
 /** @throws BelayError `NoWorker` if no worker answers in time */
-function ask(
+function readQuestion(
   { client }: Session,
   { workflowId, runId, raw }: Pick<WorkflowExecutionDescription, 'workflowId' | 'runId' | 'raw'>,
 ): Promise<ApprovalQuestion | null> {
@@ -65,12 +65,12 @@ function ask(
   const executionId = raw.workflowExecutionInfo?.firstRunId ?? null;
   const query = () => askedNow(client.workflow.getHandle(workflowId, runId), { namespace, workflowId, executionId });
   return client.withDeadline(Date.now() + TIMING.client.queryMs, query).catch((error: unknown) => {
-    throw isUnanswered(error) ? silent(workflowId) : error;
+    throw isUnanswered(error) ? noWorkerAnswers(workflowId) : error;
   });
 }
 
 /** Temporal answered just before, so a worker is missing. Temporal may list its last poll for another minute. */
-const silent = (workflowId: string): BelayError =>
+const noWorkerAnswers = (workflowId: string): BelayError =>
   new BelayError('NoWorker', `no worker answers for ${workflowId} now: ${NO_WORKER_REMEDY}`);
 
 async function list(session: Session): Promise<AskingRun[]> {
@@ -82,27 +82,25 @@ async function list(session: Session): Promise<AskingRun[]> {
   });
   if (waiting.length === 0) return [];
   const noWorker = await requireWorkers(session).then(() => null, messageOf);
-  // A run that does not answer must neither hide the others nor vanish from the list.
-  const asked = await pMap(
+  const asking = await pMap(
     waiting,
-    async (it): Promise<AskingRun> => {
+    async (it): Promise<AskingRun | null> => {
       if (noWorker !== null) return { ...it, question: null, why: noWorker };
-      const handle = client.workflow.getHandle(it.workflowId, it.runId);
-      return describe(handle)
-        .then((described) => ask(session, described))
-        .then(
-          (question) => ({ ...it, question, why: question === null ? DECIDED : null }),
-          (error: unknown) => ({ ...it, question: null, why: messageOf(error) }),
-        );
+      try {
+        const described = await describe(client.workflow.getHandle(it.workflowId, it.runId));
+        const question = await readQuestion(session, described);
+        // Temporal's records lag, so a decided question can still be listed.
+        return question === null ? null : { ...it, question, why: null };
+      } catch (error) {
+        // A run that does not answer must neither hide the others nor vanish from the list.
+        return { ...it, question: null, why: messageOf(error) };
+      }
     },
     IN_PARALLEL,
   );
   const sinceOf = ({ question, startedAt }: AskingRun) => question?.plan.askedAt ?? startedAt;
-  return asked.filter(({ why }) => why !== DECIDED).sort((a, b) => sinceOf(a).localeCompare(sinceOf(b)));
+  return asking.filter((it) => it !== null).sort((a, b) => sinceOf(a).localeCompare(sinceOf(b)));
 }
-
-/** Temporal's records lag, so a decided question can still be listed. */
-const DECIDED = 'it asks no more';
 
 export interface AskedExecution {
   namespace: string;

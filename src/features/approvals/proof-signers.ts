@@ -1,4 +1,4 @@
-/** Reads OpenSSH's file of allowed signers. It refuses a line that it cannot judge, and names it. */
+/** Reads OpenSSH's file of allowed signers, and judges signatures by it. It refuses a line that it cannot judge. */
 import { plainText } from '../../contract/safe-text.ts';
 import { ApprovalError, parseSshKey, fingerprint, verifySshSignature } from './proof-ssh.ts';
 
@@ -136,7 +136,7 @@ export function proveBySsh(signers: readonly Signer[], signed: SignedBy, atMs: n
   if (named.length === 0)
     throw new ApprovalError(
       `the key ${name} is not one of ${principal}: sign with a key that the file of signers has for ${principal}, ` +
-        `or give with --by whom it names for this key`,
+        `or give --by the name that the file has for this key`,
     );
   const forUse = named.filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace));
   if (forUse.length === 0) throw new ApprovalError(`the key ${name} is not for ${namespace}`);
@@ -144,6 +144,6 @@ export function proveBySsh(signers: readonly Signer[], signed: SignedBy, atMs: n
   throw new ApprovalError(`the key ${name} of ${principal} is not valid now`);
 }
 
-/** The result ignores the period in which each key is valid. */
+/** Includes keys that are not valid yet or no longer. */
 export const signersFor = (signers: readonly Signer[], namespace: string): Signer[] =>
   signers.filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace));

@@ -1,4 +1,4 @@
-/** Reads public keys of SSH as keys of Node's crypto. */
+/** Reads public keys of SSH, and verifies signatures of SSH with Node's crypto. */
 import { createHash, createPublicKey, type KeyObject, verify, type VerifyKeyObjectInput } from 'node:crypto';
 
 interface SshKey {
@@ -144,7 +144,7 @@ function isSigned(signed: Buffer, message: Buffer, { type, key, ecdsaBytes, appl
   const content = wire.string();
   if (application === null) {
     wire.end();
-    return isOf(content, message, algorithm, { type, key, ecdsaBytes });
+    return isByKey(content, message, algorithm, { type, key, ecdsaBytes });
   }
   const flags = wire.byte();
   const counter = wire.bytes(4);
@@ -153,13 +153,13 @@ function isSigned(signed: Buffer, message: Buffer, { type, key, ecdsaBytes, appl
     throw new ApprovalError('the security key signed without a touch: use a key that asks for one');
   const sha256 = (of: Buffer | string) => createHash('sha256').update(of).digest();
   const whole = Buffer.concat([sha256(application), Buffer.from([flags]), counter, sha256(message)]);
-  return isOf(content, whole, algorithm, { type, key, ecdsaBytes });
+  return isByKey(content, whole, algorithm, { type, key, ecdsaBytes });
 }
 
 const RSA_HASHES: Record<string, string> = { 'rsa-sha2-256': 'sha256', 'rsa-sha2-512': 'sha512' };
 const ECDSA_HASHES: Record<number, string> = { 32: 'sha256', 48: 'sha384', 66: 'sha512' };
 
-function isOf(
+function isByKey(
   content: Buffer,
   message: Buffer,
   algorithm: string,

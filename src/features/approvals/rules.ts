@@ -26,7 +26,9 @@ export interface OpenQuestion {
   asked: AskedApproval[];
   yeses: Yes[];
   rejected: { by: string; why: string; proven: string } | null;
+  /** How many answers had a proof that no worker accepted. */
   badAnswers: number;
+  /** Who has approved, and what proves it. */
   proven: Map<string, string>;
 }
 
@@ -99,16 +101,16 @@ export function countYes(
   yes: Yes,
   { rules, proven, isRuleByRule }: { rules: string[]; proven: string; isRuleByRule: boolean },
 ): string | null {
-  const before = [...question.proven].map(([by, proof]) => ({ by, proof }));
-  const counts = question.asked.filter(({ name, by, proof }) => {
-    const given = before.filter((it) => by.includes(it.by));
+  const earlier = [...question.proven].map(([by, proof]) => ({ by, proof }));
+  const countsFor = question.asked.filter(({ name, by, proof }) => {
+    const given = earlier.filter((it) => by.includes(it.by));
     const another = { by: yes.by, proof: proof === 'none' ? NOT_PROVEN : proven };
     return rules.includes(name) && differentPeople([...given, another]).includes(another);
   });
-  if (counts.length === 0) return `${proven} has approved already: another person has to, with another key`;
-  question.yeses.push(isRuleByRule ? { ...yes, rules: counts.map(({ name }) => name) } : yes);
+  if (countsFor.length === 0) return `${proven} has approved already: another person has to, with another key`;
+  question.yeses.push(isRuleByRule ? { ...yes, rules: countsFor.map(({ name }) => name) } : yes);
   question.proven.set(yes.by, proven);
-  for (const asked of counts) asked.by.push(yes.by);
+  for (const asked of countsFor) asked.by.push(yes.by);
   return null;
 }
 
@@ -136,7 +138,8 @@ export function goodUntilMs(approved: readonly Approved[]): number {
   return Math.min(Infinity, ...ends);
 }
 
-export function expiry(approved: readonly Approved[], nowMs: number): string | null {
+/** @returns why the approvals count no more, or null */
+export function noLongerGoodText(approved: readonly Approved[], nowMs: number): string | null {
   const untilMs = goodUntilMs(approved);
   if (nowMs < untilMs) return null;
   return `its approval was good until ${new Date(untilMs).toISOString()}: start it again`;

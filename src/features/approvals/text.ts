@@ -1,4 +1,7 @@
-/** The text that people read and sign when they approve a plan. Its bytes never change within a version. Pure. */
+/**
+ * Words for approvals: the text that people read and sign, whose bytes never change within a version, and sentences for
+ * messages. Pure.
+ */
 import type { ApprovalAnswer, ApprovalPlan, AskedApproval, Decided, PlannedPart } from './shapes.ts';
 import type { WaitingForApproval } from '../../contract/waiting.ts';
 import { commandSpan, plainText, shellWord } from '../../contract/safe-text.ts';
@@ -7,7 +10,7 @@ import { targetLabel } from '../../contract/target.ts';
 /** The namespace of signatures. A signature that the same key made for another use does not count. */
 export const APPROVAL_NAMESPACE = 'belay-approval@v1';
 
-/** Keeps the whole text, on one line: people would sign unread what they do not see. */
+/** Keeps the whole text on one line, because people would sign what a shortened one does not show. */
 const line = (text: string): string => plainText(text, Infinity);
 
 export type SignedDecision = Pick<ApprovalAnswer, 'by' | 'why'> & { decision: Decided };
@@ -18,13 +21,16 @@ export type SignedDecision = Pick<ApprovalAnswer, 'by' | 'why'> & { decision: De
  * @param hash of the plan
  */
 export function signedText(plan: ApprovalPlan, hash: string, { decision, by, why }: SignedDecision): string {
-  const [facts, bound] = [factsOfPlan(plan, hash).slice(0, -1), `plan: sha256:${hash}`];
   const decided = [`decision: ${decision}`, `by: ${line(by)}`, `why: ${why === null ? 'not given' : line(why)}`];
-  return ['belay approval v1', ...facts, ...decided, bound, ''].join('\n');
+  return ['belay approval v1', ...linesOfPlan(plan), ...decided, hashLine(hash), ''].join('\n');
 }
 
 /** Returns one line for each fact, the hash last. @param hash of the plan */
-export function factsOfPlan(plan: ApprovalPlan, hash: string): string[] {
+export const factsOfPlan = (plan: ApprovalPlan, hash: string): string[] => [...linesOfPlan(plan), hashLine(hash)];
+
+const hashLine = (hash: string): string => `plan: sha256:${hash}`;
+
+function linesOfPlan(plan: ApprovalPlan): string[] {
   return [
     `run: ${line(plan.workflowId)}`,
     `execution: ${line(plan.executionId)}`,
@@ -34,15 +40,14 @@ export function factsOfPlan(plan: ApprovalPlan, hash: string): string[] {
     `commit: ${line(plan.commit ?? 'whatever the branch holds when it begins')}`,
     `overrides: ${line(overridesText(plan))}`,
     `approval: ${line(plan.rules.map(({ name }) => name).join(', '))}`,
-    `plan: sha256:${hash}`,
   ];
 }
 
 function doesText({ type, serverId, parts: { servers, targets }, wave }: ApprovalPlan): string {
   const deployed = `${targets} ${targets === 1 ? 'site or app' : 'sites and apps'}`;
   if (type === 'rollOut') {
-    const of = wave === null ? 'roll out to' : `begin wave ${wave}:`;
-    return `${of} ${servers} ${servers === 1 ? 'server' : 'servers'}, ${deployed}`;
+    const action = wave === null ? 'roll out to' : `begin wave ${wave}:`;
+    return `${action} ${servers} ${servers === 1 ? 'server' : 'servers'}, ${deployed}`;
   }
   return [...(serverId === null ? [] : [`back up ${serverId}`]), `deploy ${deployed}`].join('; ');
 }
@@ -61,7 +66,7 @@ export function fewPartLines(parts: readonly PlannedPart[], most: number): strin
   let left = most;
   for (const { serverId, targets } of parts) {
     if (left > 0) shown.push({ serverId, targets: targets.slice(0, left) });
-    // A server with a backup only takes a line, too.
+    // A server that is only backed up takes a line, too.
     left -= Math.max(1, targets.length);
   }
   return [...partLines(shown), ...(left < 0 ? [`  and ${-left} more`] : [])];

@@ -1,4 +1,4 @@
-/** Judges what an answer proves to this worker, with the worker's own signers. */
+/** Turns `approvals:` of a worker's belay.yaml into rules, and judges what an answer proves by the worker's signers. */
 import { readFile } from 'node:fs/promises';
 import { parseAllowedSigners, type Signer, proveBySsh, signersFor } from './proof-signers.ts';
 import { ApprovalError, fingerprint } from './proof-ssh.ts';
@@ -91,20 +91,22 @@ async function signersOf({ rule, signersFile }: PolicyApproval, readText: ReadTe
 const where = (name: string, file: string): string => `approvals.${name}.signers: ${file}`;
 
 /** @returns why a question could never be answered, or null. @throws Error if the signers cannot be read */
-export async function unanswerable(approval: PolicyApproval, readText: ReadText): Promise<string | null> {
+export async function whyUnanswerable(approval: PolicyApproval, readText: ReadText): Promise<string | null> {
   const { rule } = approval;
   if (rule.proof !== 'ssh') return null;
   const signers = signersFor(await signersOf(approval, readText), APPROVAL_NAMESPACE);
   const unknown = rule.from?.find((it) => !signers.some(({ principals }) => principals.includes(it)));
   if (unknown !== undefined) return `approvals.${rule.name}.from: ${unknown} is not in the file of signers: add a key`;
-  const may = signers.filter(
+  const deciders = signers.filter(
     ({ principals }) => rule.from === null || principals.some((it) => rule.from?.includes(it)),
   );
-  const people = rule.from?.length ?? new Set(may.flatMap(({ principals }) => principals)).size;
-  const keys = new Set(may.map(({ key }) => fingerprint(key))).size;
+  const people = rule.from?.length ?? new Set(deciders.flatMap(({ principals }) => principals)).size;
+  const keys = new Set(deciders.map(({ key }) => fingerprint(key))).size;
   if (Math.min(people, keys) >= rule.need) return null;
   const found =
-    keys < people ? `those who may decide share ${keys === 1 ? 'one key' : `${keys} keys`}` : `there are ${people}`;
+    keys < people
+      ? `those who may decide share ${keys === 1 ? 'one key' : `${keys} keys`}`
+      : `only ${people} may decide`;
   return `approvals.${rule.name}.need: it asks for ${rule.need}, and in the file of signers ${found}: lower it, or add keys`;
 }
 
@@ -164,7 +166,7 @@ function gateOf({ proof }: ApprovalConfig): GitHubGate | null {
 export async function requireSigners(configuration: Configuration): Promise<void> {
   const { readText } = createProofDeps();
   for (const approval of policyApprovals(configuration)) {
-    const problem = await unanswerable(approval, readText).catch((error: unknown) => messageOf(error));
+    const problem = await whyUnanswerable(approval, readText).catch((error: unknown) => messageOf(error));
     if (problem !== null) throw new ConfigError(problem);
   }
 }

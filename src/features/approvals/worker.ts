@@ -31,7 +31,7 @@ import {
   type PolicyApproval,
   createProofDeps,
   proverOf,
-  unanswerable,
+  whyUnanswerable,
   type ProofDeps,
   type Proven,
 } from './worker-proofs.ts';
@@ -79,7 +79,7 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
         all.add(asked);
       }
       for (const it of all) {
-        const problem = await unanswerable(it, deps.readText);
+        const problem = await whyUnanswerable(it, deps.readText);
         if (problem !== null) return { error: { type: 'Refused', message: problem } };
       }
       return { rules: [...all].map(({ rule }) => rule) };
@@ -90,7 +90,7 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
       const problems: string[] = [];
       const counted: CheckedApproval = { rules: [], proven: '' };
       for (const { name } of plan.rules) {
-        const prove = await proverOf(known(approval(name), name), deps);
+        const prove = await proverOf(required(approval(name), name), deps);
         const proof = await prove({ plan, answer, givenMs: atMs });
         const proven = provenAt(proof, atMs, problems);
         if (proven === null) continue;
@@ -113,7 +113,7 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
       const judged: Judged[] = [];
       for (const it of approved) {
         for (const rule of it.plan.rules) {
-          const mine = known(approval(rule.name), rule.name);
+          const mine = required(approval(rule.name), rule.name);
           const prove = await proverOf(mine, deps);
           const given = it.yeses.map((yes) =>
             prove({ plan: it.plan, answer: { ...yes, decision: 'approve' }, givenMs: Date.parse(yes.at) }),
@@ -121,8 +121,8 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
           judged.push({ approved: it, rule, own: mine.rule, proofs: await Promise.all(given) });
         }
       }
-      const own = approvalsFor(deployment).map(({ rule }) => rule.name);
-      const unasked = own.find((name) => !judged.some(({ rule }) => rule.name === name));
+      const needed = approvalsFor(deployment).map(({ rule }) => rule.name);
+      const unasked = needed.find((name) => !judged.some(({ rule }) => rule.name === name));
       if (unasked !== undefined) return () => ({ type: 'Refused', message: notAsked(unasked) });
       const ancestors = approved.length === 0 ? [] : ((await startedBy?.()) ?? null);
       const foreign = approved.find((it) => !covers(it, deployment) || !isFor(it, ancestors));
@@ -144,7 +144,7 @@ function provenAt(proof: Proven, atMs: number, problems: string[]): string | nul
 }
 
 /** While a change of belay.yaml spreads, another worker may have the approval. */
-function known(approval: PolicyApproval | null, name: string): PolicyApproval {
+function required(approval: PolicyApproval | null, name: string): PolicyApproval {
   if (approval !== null) return approval;
   throw new Error(`this worker's belay.yaml has no approval ${plainText(name)}`);
 }
@@ -212,7 +212,7 @@ async function answerTo({ request, begins, atMs }: Asked, { workerInfo, approval
   if (!begins || request.type === 'watchDeployment') return undefined;
   const input = request.input as RunInput;
   if (targetsOf(input).length === 0) return undefined;
-  if (input.approved !== undefined) return given(input, workerInfo.service, approvals, atMs);
+  if (input.approved !== undefined) return refuseUncovered(input, workerInfo.service, approvals, atMs);
   return unlessNone(await approvals.rulesFor(deploymentsOf(input), input.approval));
 }
 
@@ -260,8 +260,8 @@ async function rolloutRules({ fleet, waves, approval }: RolloutInput, approvals:
   return { rules: before.map((name) => rules.get(name)!), ...(asked.length === 0 ? {} : { waves: asked }) };
 }
 
-/** What was approved for the rollout has to cover the run that it starts. */
-async function given(
+/** What was approved for a rollout has to cover each run that it starts. */
+async function refuseUncovered(
   input: RunInput,
   service: string,
   approvals: ApprovalJudge,

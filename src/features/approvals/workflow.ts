@@ -1,4 +1,7 @@
-/** Asks people to approve a plan. An open question is a condition and a timer: it holds no lock, backup or worker. */
+/**
+ * Asks people to approve a plan, and takes their answers. An open question is only a condition and a timer, so it holds
+ * no lock, backup or worker.
+ */
 import { condition, patched, workflowInfo, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import {
@@ -22,7 +25,7 @@ import {
   type OpenQuestion,
   countYes,
   problemOfAnswer,
-  expiry,
+  noLongerGoodText,
   goodUntilMs,
   approvedForTarget,
   plannedPartOf,
@@ -85,14 +88,14 @@ export async function ask(
   const show = () => onChange(waitingOf(question));
   Object.assign(questions, { open: question, parts, onAnswer: show });
   show();
-  const isDecided = () => question.rejected !== null || isApproved(question) || isOver();
+  const isDone = () => question.rejected !== null || isApproved(question) || isOver();
+  const untilDone = (ms: number) => condition(isDone, Math.max(1, ms), { summary: 'until people decide' });
   const untilMs = Math.min(question.endsMs, deadlineMs);
-  const halfMs = Math.floor((question.endsMs - Date.parse(plan.askedAt)) / 2);
+  const askedMs = Date.parse(plan.askedAt);
+  const halfTimeMs = askedMs + Math.floor((question.endsMs - askedMs) / 2);
   await notify('asked', question);
-  const untilDecided = (ms: number) => condition(isDecided, Math.max(1, ms), { summary: 'until people decide' });
-  const halfTimeMs = Date.parse(plan.askedAt) + halfMs;
-  if (halfTimeMs < untilMs && !(await untilDecided(halfTimeMs - Date.now()))) await notify('half_time', question);
-  if (!isDecided()) await untilDecided(untilMs - Date.now());
+  if (halfTimeMs < untilMs && !(await untilDone(halfTimeMs - Date.now()))) await notify('half_time', question);
+  if (!isDone()) await untilDone(untilMs - Date.now());
   const end = endOf(question, isOver(), untilMs < question.endsMs);
   questions.open = null;
   closeHeld(held, question, end.kind);
@@ -100,12 +103,12 @@ export async function ask(
   return end;
 }
 
-function endOf(question: OpenQuestion, isOver: boolean, hasDeadline: boolean): ApprovalEnd {
+function endOf(question: OpenQuestion, isOver: boolean, isDeadlineFirst: boolean): ApprovalEnd {
   const { plan, yeses, rejected } = question;
   if (rejected !== null) return { kind: 'rejected', by: rejected.by, why: rejected.why };
   if (isOver) return { kind: 'over' };
   if (isApproved(question)) return { kind: 'approved', approved: { plan, yeses } };
-  return hasDeadline ? { kind: 'late' } : { kind: 'expired', question };
+  return isDeadlineFirst ? { kind: 'late' } : { kind: 'expired', question };
 }
 
 function waitingOf({ hash, asked, plan, endsMs }: OpenQuestion): WaitingForApproval {
@@ -280,9 +283,12 @@ function sentenceOf(about: ApprovalNotice['about'], waiting: ShownQuestion): str
   return `${waiting.workflowId} was approved by ${by} and continues`;
 }
 
-/** @param of the facts that differ between runs and rollouts */
+/** @param facts those that differ between runs and rollouts */
 export function planOf(
-  of: Omit<ApprovalPlan, 'version' | 'namespace' | 'workflowId' | 'executionId' | 'askedAt' | 'override' | 'noCheck'>,
+  facts: Omit<
+    ApprovalPlan,
+    'version' | 'namespace' | 'workflowId' | 'executionId' | 'askedAt' | 'override' | 'noCheck'
+  >,
   { override, noCheck }: { override?: FreezeOverride; noCheck?: CheckWaiver },
 ): ApprovalPlan {
   const { namespace, workflowId, firstExecutionRunId } = workflowInfo();
@@ -291,20 +297,20 @@ export function planOf(
     namespace,
     workflowId,
     executionId: firstExecutionRunId,
-    ...of,
+    ...facts,
     override: override === undefined ? null : { freezes: override.freezes, reason: override.reason },
     noCheck: noCheck === undefined ? null : { reason: noCheck.reason },
     askedAt: new Date().toISOString(),
   };
 }
 
-/** @param answer what the worker said when the workflow began. @returns why the workflow ends, or null */
-export const refuseUnasked = (answer: RulesAnswer | undefined): Conclusion | null =>
+/** @param answer what the worker said when the workflow began. @returns why the workflow begins nothing, or null */
+export const refusalOfAnswer = (answer: RulesAnswer | undefined): Conclusion | null =>
   answer !== undefined && 'error' in answer ? conclude('not_started', answer.error.type, answer.error.message) : null;
 
 export function concludeUnapproved(
   end: Exclude<ApprovalEnd, { kind: 'approved' }>,
-  late: () => string | null = () => null,
+  latenessText: () => string | null = () => null,
 ): Conclusion {
   switch (end.kind) {
     case 'rejected':
@@ -312,7 +318,7 @@ export function concludeUnapproved(
     case 'expired':
       return conclude('not_started', 'ApprovalExpired', expiredText(end.question.asked));
     case 'late':
-      return conclude('not_started', 'TooLate', `it was not approved: ${late() ?? 'its time is over'}`);
+      return conclude('not_started', 'TooLate', `it was not approved: ${latenessText() ?? 'its time is over'}`);
     case 'over':
       return conclude('not_started', 'Cancelled', 'cancelled before it was approved');
   }
@@ -349,13 +355,13 @@ export function approvalHold(run: RunState): Hold {
   }
 
   return {
-    refuse: () => refuseUnasked(answer),
+    refuse: () => refusalOfAnswer(answer),
     awaitsPeople: () => rules !== null && !isAsked,
     async begin() {
       if (rules === null || isAsked || wasReset()) return null;
       isAsked = true;
       const unapproved = await run.during('approval', () => askPeople(rules));
-      const expired = expiry(approved, Date.now());
+      const expired = noLongerGoodText(approved, Date.now());
       if (unapproved === null && expired !== null && patched('approval-expired'))
         return conclude('not_started', 'ApprovalExpired', `nothing was started: ${expired}`);
       // The answer may take days, and a freeze may have begun.
@@ -363,7 +369,7 @@ export function approvalHold(run: RunState): Hold {
     },
     untilMs: () => goodUntilMs(approved),
     refusePart(part) {
-      const expired = part.kind === 'backup' ? null : expiry(approved, Date.now());
+      const expired = part.kind === 'backup' ? null : noLongerGoodText(approved, Date.now());
       if (part.kind === 'backup' || expired === null) return null;
       return conclude('not_started', 'ApprovalExpired', `${targetText(part.target)} was not deployed: ${expired}`);
     },

@@ -1,4 +1,7 @@
-/** A frozen run is refused, or waits until the freezes end. It holds no lock and no operation meanwhile. */
+/**
+ * A frozen run is refused, or waits until the freezes end. It holds no lock and no operation meanwhile. A frozen rollout
+ * waits in the same way.
+ */
 import { condition, defineSignal, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
   FREEZES_FACT,
@@ -34,12 +37,12 @@ interface NextPart {
 
 export function freezeHold(run: RunState): Hold {
   const { input, plan, targets, type } = run;
-  const thaws = createThaws();
+  const thaws = listenForThaws();
   const overriding = { input, result: run.result, letOff: [] };
   const whole: NextPart = { backsUp: input.serverId !== undefined, targets };
   const waits = plan.ifFrozen === 'wait' && type !== 'watchDeployment';
   const { frozen: frozenAtFirst, override } = factOf(run.facts, FREEZES_FACT) ?? {};
-  let isAsked = false;
+  let isFirst = true;
 
   const heldIn = (next: NextPart, frozen: FrozenParts | null | undefined, mayPass = false): HeldPart | null =>
     heldPart(frozen, { serverId: input.serverId, targets: next.targets }, mayPass);
@@ -52,12 +55,14 @@ export function freezeHold(run: RunState): Hold {
   }
 
   async function ask({ backsUp, targets: next, keepGoing }: NextPart): Promise<FrozenParts | null> {
-    const of = {
+    const asked = judgeFreezes({
       ...targetsInput(next),
       ...definedFields({ serverId: input.serverId, fleet: input.fleet, keepGoing }),
-    };
-    const asked = judgeFreezes({ ...of, backsUp, letOff: overriding.letOff, atMs: Date.now() });
-    // What was cancelled starts nothing.
+      backsUp,
+      letOff: overriding.letOff,
+      atMs: Date.now(),
+    });
+    // A cancelled run starts nothing, so it needs no answer.
     return (await unlessOver(asked, () => run.cancellation.requested))?.frozen ?? null;
   }
 
@@ -76,9 +81,10 @@ export function freezeHold(run: RunState): Hold {
   return {
     refuse: () => applyOverride(overriding, override) ?? refuseFrozen(frozenAtFirst),
     async begin() {
-      const frozen = isAsked ? await ask({ ...whole, keepGoing: plan.keepGoing }) : (frozenAtFirst ?? null);
-      const refusal = isAsked ? refuseFrozen(frozen) : null;
-      isAsked = true;
+      const frozen = isFirst ? (frozenAtFirst ?? null) : await ask({ ...whole, keepGoing: plan.keepGoing });
+      // `refuse` has judged the first answer.
+      const refusal = isFirst ? null : refuseFrozen(frozen);
+      isFirst = false;
       if (refusal !== null) return refusal;
       if (heldIn(whole, frozen) === null || !waits) return null;
       return (await waitFor(whole, frozen)) ?? 'waited';
@@ -135,13 +141,13 @@ const thawedSignal = defineSignal(SIGNALS.thawed);
 export interface Thaws {
   /** Whether a signal arrived since the last look. */
   isWoken: boolean;
-  /** A flood of signals costs a bounded number of looks. */
+  /** How many more looks a signal may cause, so that a flood of signals does not fill the history. */
   looksLeft: number;
   count: number;
   spentMs: number;
 }
 
-export function createThaws(): Thaws {
+export function listenForThaws(): Thaws {
   const thaws: Thaws = { isWoken: false, looksLeft: HISTORY_BUDGET.maxThawSignals, count: 0, spentMs: 0 };
   setHandler(thawedSignal, () => void (thaws.isWoken = thaws.looksLeft > 0), {
     description: 'A freeze was ended: look again now.',

@@ -105,8 +105,8 @@ function followRollout(
    * Prints each server once, including those of earlier attempts. Servers that never started appear only in the result.
    */
   function printFinished({ targets }: RolloutResult): void {
-    const ended = targets.filter(({ outcome, startedAt }) => outcome !== null && startedAt !== null);
-    for (const target of ended.filter(({ serverId }) => !printed.has(serverId))) {
+    const finished = targets.filter(({ outcome, startedAt }) => outcome !== null && startedAt !== null);
+    for (const target of finished.filter(({ serverId }) => !printed.has(serverId))) {
       printed.add(target.serverId);
       printTo(stream, targetLine(target));
     }
@@ -217,7 +217,7 @@ function targetLine(target: TargetResult, phase: RolloutPhase | null = null): st
   return `server ${plainText(serverId)} (${wave}): ${colorize({ outcome, error }, outcome ?? state)}${sites}${why}`;
 }
 
-/** `2026-11-21T02:30:34Z  completed  rollout:steady:…, attempt 2  97 completed, 3 failed` @param columns as of `listLine` */
+/** `2026-11-21T02:30:34Z  completed  rollout:steady:…, attempt 2  97 completed, 3 failed` @param columns of the terminal */
 export function rolloutListLine(result: RolloutResult, columns: number | null): string {
   const { outcome, phase, error, workflowId, servers, attempt } = result;
   const state = outcome ?? error?.type ?? phase ?? 'in progress';

@@ -1,6 +1,6 @@
 /**
- * Keeps the servers of a rollout from starting in a freeze or after a restore. In a freeze, the rollout stops, or
- * pauses and later resumes by itself. No server counts as failed because of this.
+ * What may keep a server of a rollout from starting: a freeze, a restore of Temporal's database, or a missing approval.
+ * In a freeze, the rollout stops, or pauses and later resumes by itself. No server counts as failed because of this.
  */
 import type { FrozenBy } from '../freezes/shapes.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -12,7 +12,7 @@ import { lastPause, RESTORED } from './rules.ts';
 import { judgeFreezes } from '../../workflows/activity-proxies.ts';
 import { awaitThaw, tooManyThaws, unlessOver } from '../freezes/hold.ts';
 import { restoredSince } from '../../workflows/check-worker.ts';
-import type { BeforeServer } from './hooks.ts';
+import type { BeforeServer, IsCancelled } from './hooks.ts';
 import type { RolloutState, Stop, ApprovedParts } from './state.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import {
@@ -25,12 +25,12 @@ import {
 } from '../approvals/shapes.ts';
 import { factOf } from '../../contract/facts.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
-import { expiry, plannedParts, summaryOf } from '../approvals/rules.ts';
-import { ask, concludeUnapproved, refuseUnasked, notifyOfApproval, planOf } from '../approvals/workflow.ts';
+import { noLongerGoodText, plannedParts, summaryOf } from '../approvals/rules.ts';
+import { ask, concludeUnapproved, refusalOfAnswer, notifyOfApproval, planOf } from '../approvals/workflow.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 
 /** Waits for freezes if the rollout is to wait. @returns whether the server may start; if not, ask for the next step */
-async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled: () => boolean): Promise<boolean> {
+async function passesFreezes(rollout: RolloutState, target: TargetResult, isCancelled: IsCancelled): Promise<boolean> {
   const answer = await unlessOver(
     frozenNow(rollout, target),
     () => isCancelled() || rollout.result.phase === 'stopping',
@@ -39,7 +39,7 @@ async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled
   const { by } = answer;
   if (by.length > 0) {
     const ifFrozen = rollout.input.options?.ifFrozen ?? rollout.plan.ifFrozen;
-    if (ifFrozen === 'fail') rollout.stop(authorOf(by), stopped(reasonOf(target, by)));
+    if (ifFrozen === 'fail') rollout.stop(authorOf(by), frozenStop(reasonOf(target, by)));
     else await pauseUntilThaw(rollout, target, by, isCancelled);
     return false;
   }
@@ -52,15 +52,14 @@ async function mayStart(rollout: RolloutState, target: TargetResult, isCancelled
 function stopIfFrozen(rollout: RolloutState, { serverId, error }: TargetResult): void {
   const { phase } = rollout.result;
   if (error?.type !== 'Frozen' || phase === 'stopping') return;
-  rollout.stop('freeze', stopped(`server ${serverId}: ${error.message}`));
+  rollout.stop('freeze', frozenStop(`server ${serverId}: ${error.message}`));
 }
 
 async function frozenNow({ input, letOff }: RolloutState, { serverId, deployments }: TargetResult) {
   const targets = deployments.filter(({ outcome }) => outcome === null).map(({ target }) => target);
   const keepGoing = input.options?.keepGoing ?? false;
-  const of = { ...targetsInput(targets), serverId, fleet: input.fleet };
-  const question = { ...of, backsUp: true, keepGoing, letOff, atMs: Date.now() };
-  const { frozen, epoch } = await judgeFreezes(question);
+  const planned = { ...targetsInput(targets), serverId, fleet: input.fleet, backsUp: true, keepGoing };
+  const { frozen, epoch } = await judgeFreezes({ ...planned, letOff, atMs: Date.now() });
   return { by: heldPart(frozen, { serverId, targets }, keepGoing)?.by ?? [], epoch };
 }
 
@@ -75,7 +74,7 @@ function stopIfRestored(rollout: RolloutState, epoch: string): boolean {
 const reasonOf = ({ serverId }: TargetResult, by: readonly FrozenBy[]): string =>
   `server ${serverId}: ${frozenText(by)}`;
 
-const stopped = (reason: string): Stop => ({ outcome: 'not_started', type: 'Frozen', reason });
+const frozenStop = (reason: string): Stop => ({ outcome: 'not_started', type: 'Frozen', reason });
 
 /** Returns a name such as `freeze:christmas`. The names of ad-hoc freezes already have that form. */
 function authorOf([first]: readonly FrozenBy[]): string {
@@ -87,12 +86,12 @@ async function pauseUntilThaw(
   rollout: RolloutState,
   target: TargetResult,
   first: FrozenBy[],
-  isCancelled: () => boolean,
+  isCancelled: IsCancelled,
 ): Promise<void> {
   const { thaws, result, plan, input } = rollout;
   const freezeWaitMs = input.options?.freezeWaitMs ?? plan.freezeWaitMs;
   const tooMany = tooManyThaws(thaws);
-  if (tooMany !== null) return rollout.stop(authorOf(first), stopped(tooMany));
+  if (tooMany !== null) return rollout.stop(authorOf(first), frozenStop(tooMany));
   rollout.decide('pause', authorOf(first), reasonOf(target, first));
   const pause = result.decisions.at(-1);
   const end = await awaitThaw(
@@ -102,43 +101,41 @@ async function pauseUntilThaw(
       freezeWaitMs,
       isOver: () => isCancelled() || result.phase !== 'paused' || pause !== lastPause(result.decisions),
       onLook: (waiting) => {
-        rollout.thaw = waiting;
+        rollout.waitingForThaw = waiting;
         rollout.refresh();
       },
     },
     first,
   );
-  rollout.thaw = null;
+  rollout.waitingForThaw = null;
   if (end.kind === 'free') rollout.decide('resume', authorOf(first), 'nothing is frozen any more');
   else if (end.kind === 'outlasts')
-    rollout.stop(authorOf(end.by), stopped(`${reasonOf(target, end.by)}; ${tooLongText(freezeWaitMs)}`));
+    rollout.stop(authorOf(end.by), frozenStop(`${reasonOf(target, end.by)}; ${tooLongText(freezeWaitMs)}`));
   rollout.refresh();
 }
 
-export const frozenServers: BeforeServer = { mayBegin: mayStart, ended: stopIfFrozen };
+export const frozenServers: BeforeServer = { mayBegin: passesFreezes, ended: stopIfFrozen };
 
 /* Asks people to approve a rollout before its first server starts, and single waves before they start. */
 
-type IsCancelled = () => boolean;
-
-async function askBefore(
+async function askForRollout(
   rollout: RolloutState,
   facts: WorkerInfo,
   isCancelled: IsCancelled,
 ): Promise<Conclusion | null> {
   const answer = factOf(facts, APPROVALS_FACT);
-  const refused = refuseUnasked(answer);
+  const refused = refusalOfAnswer(answer);
   if (refused !== null || answer === undefined || 'error' in answer) return refused;
   rollout.approved.waves = answer.waves ?? [];
   if (answer.rules.length === 0) return null;
-  const asked = await askFor(rollout, null, answer.rules, isCancelled);
+  const asked = await askPeople(rollout, null, answer.rules, isCancelled);
   if ('approved' in asked) rollout.approved.given.set(null, asked);
   // An abort by a person says more than the question that it ended.
   return 'approved' in asked || rollout.result.phase === 'stopping' || isCancelled() ? null : asked;
 }
 
 /** Asks before the first server of a wave. @returns whether the server may start; if not, ask for the next step */
-async function isServerApproved(
+async function passesApprovals(
   rollout: RolloutState,
   target: TargetResult,
   isCancelled: IsCancelled,
@@ -147,38 +144,42 @@ async function isServerApproved(
   const rules = approved.waves.filter(({ wave }) => wave === target.wave).map(({ rule }) => rule);
   // A reset may come before a server that was never started, so this asks after a reset, too.
   if (rules.length > 0 && !approved.given.has(target.wave)) {
-    const asked = await askFor(rollout, target.wave, rules, isCancelled);
+    const asked = await askPeople(rollout, target.wave, rules, isCancelled);
     if ('approved' in asked) approved.given.set(target.wave, asked);
-    else stop(rollout, asked, `approval:${rules.map(({ name }) => name).join(',')}`);
+    else stopUnapproved(rollout, asked, `approval:${rules.map(({ name }) => name).join(',')}`);
     return false;
   }
-  const expired = expiry(
-    partsFor(rollout, target.wave).map((it) => it.approved),
+  const expired = noLongerGoodText(
+    givenFor(rollout, target.wave).map((it) => it.approved),
     Date.now(),
   );
   if (expired === null) return true;
-  stop(rollout, conclude('not_started', 'ApprovalExpired', `server ${target.serverId}: ${expired}`), 'approval');
+  stopUnapproved(
+    rollout,
+    conclude('not_started', 'ApprovalExpired', `server ${target.serverId}: ${expired}`),
+    'approval',
+  );
   return false;
 }
 
 /** Does nothing if a person has aborted or cancelled the rollout meanwhile. */
-function stop(rollout: RolloutState, { error }: Conclusion, by: string): void {
+function stopUnapproved(rollout: RolloutState, { error }: Conclusion, by: string): void {
   if (rollout.result.phase === 'stopping' || error === null || error.type === 'Cancelled') return;
   rollout.stop(by, { outcome: 'not_started', type: error.type, reason: error.message });
 }
 
 /** The run of each server gets the approvals, with the path of its part to the root hash. */
 export const approvedFor = (rollout: RolloutState, { serverId, wave }: TargetResult): Approved[] =>
-  partsFor(rollout, wave).flatMap(({ approved, parts, tree }) => {
+  givenFor(rollout, wave).flatMap(({ approved, parts, tree }) => {
     const index = parts.findIndex((it) => it.serverId === serverId);
     const part = parts[index];
     return part === undefined ? [] : [{ ...approved, part: { ...part, path: tree.pathTo(index) } }];
   });
 
-const partsFor = ({ approved: { given } }: RolloutState, wave: string): ApprovedParts[] =>
+const givenFor = ({ approved: { given } }: RolloutState, wave: string): ApprovedParts[] =>
   [given.get(null), given.get(wave)].filter((it) => it !== undefined);
 
-async function askFor(
+async function askPeople(
   rollout: RolloutState,
   wave: string | null,
   rules: ApprovalRule[],
@@ -193,12 +194,12 @@ async function askFor(
     parts,
     isOver: () => isCancelled() || result.phase === 'stopping',
     onChange: (waiting) => {
-      rollout.asking = waiting;
+      rollout.waitingForApproval = waiting;
       rollout.refresh();
     },
     notify: (about, question) => notifyOfApproval(rollout.notify, about, question, parts),
   });
-  rollout.asking = null;
+  rollout.waitingForApproval = null;
   // A person may have paused or aborted the rollout meanwhile.
   if (result.phase === 'approval') rollout.setPhase(phase);
   else rollout.refresh();
@@ -240,4 +241,4 @@ function planOfRollout(
 }
 
 /** People approve the whole rollout before its first server, or a wave before the first server of that wave. */
-export const approvedServers: BeforeServer = { admit: askBefore, mayBegin: isServerApproved };
+export const approvedServers: BeforeServer = { admit: askForRollout, mayBegin: passesApprovals };

@@ -4,7 +4,7 @@ import type { TargetResult } from './shapes.ts';
 import type { Conclusion } from '../../workflows/conclusion.ts';
 import type { RolloutState } from './state.ts';
 
-type IsCancelled = () => boolean;
+export type IsCancelled = () => boolean;
 
 interface Admitting {
   /** Judges what the worker said. @returns why no server may start, or null */

@@ -9,7 +9,7 @@ export type Step =
   | { kind: 'decide'; held: TargetResult }
   | { kind: 'end' };
 
-interface Moving {
+interface Situation {
   /** In the order of their waves. */
   targets: readonly TargetResult[];
   maxAtOnce: number;
@@ -21,12 +21,12 @@ interface Moving {
  * A held server delays the later waves, but not the other servers of its own wave. With `onFailures: 'pause'`, the
  * rollout asks for a decision even if no server follows the held one.
  */
-export function nextStep({ targets, maxAtOnce, phase, onFailures }: Moving): Step {
+export function nextStep({ targets, maxAtOnce, phase, onFailures }: Situation): Step {
   const running = targets.filter(isRunning).length;
   const idle: Step = running === 0 ? { kind: 'end' } : { kind: 'wait' };
   if (phase === 'stopping') return idle;
   if (phase === 'paused' && targets.some(isPending)) return { kind: 'wait' };
-  const open = openOfWave(targets);
+  const open = openOfCurrentWave(targets);
   const target = open.find(mayStart);
   if (target !== undefined) return running < maxAtOnce ? { kind: 'begin', target } : { kind: 'wait' };
   const held = open.find(isPending);
@@ -36,7 +36,8 @@ export function nextStep({ targets, maxAtOnce, phase, onFailures }: Moving): Ste
 
 const mayStart = (target: TargetResult): boolean => isPending(target) && target.heldByEvent === null;
 
-export function openOfWave(targets: readonly TargetResult[]): TargetResult[] {
+/** Returns the servers without an outcome in the first wave that has any. */
+export function openOfCurrentWave(targets: readonly TargetResult[]): TargetResult[] {
   const open = targets.filter(({ outcome }) => outcome === null);
   return open.filter(({ wave }) => wave === open[0]?.wave);
 }

@@ -1,4 +1,4 @@
-/** The state of a rollout: its growing result, the decisions about it, and the queries for both. */
+/** The state of a rollout: its growing result, the decisions about it, and what queries and its page show of both. */
 import {
   defineQuery,
   setCurrentDetails,
@@ -39,11 +39,11 @@ import type { RolloutWaiting, WaitingForApproval, WaitingForThaw } from '../../c
 import { plainText, plainMeta, codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { explainRollout, rolloutSentence } from '../../contract/explain-wait.ts';
 import { listenForAnswers, type Questions } from '../approvals/workflow.ts';
-import { createThaws, type Thaws } from '../freezes/hold.ts';
+import { listenForThaws, type Thaws } from '../freezes/hold.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import { setAttributes, answerWhyQuery, checkFirst, endedHeading, MARKDOWN, shortText } from '../../workflows/ui.ts';
 import { createGating, mayHeal, type Gating } from '../gates/gating.ts';
-import { lastPause, nextStep, stopIn, type Step, openOfWave } from './rules.ts';
+import { lastPause, nextStep, stopIn, type Step, openOfCurrentWave } from './rules.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
 import { heldText } from '../freezes/text.ts';
 import { ApplicationFailure } from '@temporalio/common';
@@ -67,9 +67,11 @@ export interface RolloutState {
   readonly thaws: Thaws;
   /** How a freeze, a missing approval or a gate stopped the rollout. Null if none did. */
   stopped: Conclusion | null;
-  thaw: WaitingForThaw | null;
+  /** The wait for a freeze that has paused it. */
+  waitingForThaw: WaitingForThaw | null;
   readonly questions: Questions;
-  asking: WaitingForApproval | null;
+  /** The question to people that is open. */
+  waitingForApproval: WaitingForApproval | null;
   /** The approvals that waves still need, and those that people gave. */
   readonly approved: RolloutApprovals;
   readonly gating: Gating;
@@ -120,11 +122,11 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: Ro
     searchAttributes: false,
     notify: null,
     letOff: [],
-    thaws: createThaws(),
+    thaws: listenForThaws(),
     stopped: null,
-    thaw: null,
+    waitingForThaw: null,
     questions: listenForAnswers(),
-    asking: null,
+    waitingForApproval: null,
     approved: { waves: [], given: new Map() },
     gating: createGating(),
     next() {
@@ -139,8 +141,7 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: Ro
     decide(action, by, reason) {
       result.decisions.push({ at: new Date().toISOString(), action, by: plainText(by), reason: plainText(reason) });
       if (result.decisions.length > MAX_DECISIONS) result.decisions.shift();
-      const resumed = rollout.asking !== null ? 'approval' : rollout.gating.waiting !== null ? 'gate' : 'running';
-      const phase = action === 'resume' ? resumed : PHASES[action];
+      const phase = action === 'resume' ? phaseOnceResumed(rollout) : PHASES[action];
       if (phase === undefined) rollout.refresh();
       else rollout.setPhase(phase);
     },
@@ -150,11 +151,7 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: Ro
     },
     refresh() {
       Object.assign(result, countTargets(result.targets));
-      progress.waiting =
-        rollout.thaw ??
-        (result.phase === 'approval' ? rollout.asking : null) ??
-        (result.phase === 'gate' || mayHeal(rollout) ? rollout.gating.waiting : null) ??
-        waitingOf(input, result);
+      progress.waiting = waitingNow(rollout);
       setCurrentDetails(rolloutDetails(progress));
     },
   };
@@ -200,7 +197,23 @@ function resultsOf({ name, targets }: { name: string; targets: RolloutTarget[] }
   }));
 }
 
-function waitingOf({ maxAtOnce }: RolloutInput, { phase, targets, decisions }: RolloutResult): RolloutWaiting | null {
+function phaseOnceResumed({ waitingForApproval, gating }: RolloutState): RolloutPhase {
+  if (waitingForApproval !== null) return 'approval';
+  return gating.waiting === null ? 'running' : 'gate';
+}
+
+function waitingNow(rollout: RolloutState): RolloutWaiting | null {
+  const { waitingForThaw, waitingForApproval, gating, input, result } = rollout;
+  if (waitingForThaw !== null) return waitingForThaw;
+  if (result.phase === 'approval' && waitingForApproval !== null) return waitingForApproval;
+  if ((result.phase === 'gate' || mayHeal(rollout)) && gating.waiting !== null) return gating.waiting;
+  return waitingForDecisionOrServers(input, result);
+}
+
+function waitingForDecisionOrServers(
+  { maxAtOnce }: RolloutInput,
+  { phase, targets, decisions }: RolloutResult,
+): RolloutWaiting | null {
   const pause = phase === 'paused' ? lastPause(decisions) : undefined;
   if (pause !== undefined) return { kind: 'decision', by: pause.by, reason: pause.reason, since: pause.at };
   const running = targets.filter(isRunning).map(({ serverId }) => serverId);
@@ -279,9 +292,9 @@ function commandsOf({ workflowId, outcome, phase }: RolloutResult): string | nul
   if (outcome === 'completed') return null;
   if (outcome !== null || phase === 'done')
     return `${checkFirst(outcome)}Start the servers that are not completed again: \`npx belay-deploy rollout retry ${id}\`.`;
-  const goOn = phase === 'paused' ? 'Continue' : 'Start no more servers';
+  const [effect, command] = phase === 'paused' ? ['Continue', 'resume'] : ['Start no more servers', 'pause'];
   return (
-    `${goOn}: \`npx belay-deploy rollout ${phase === 'paused' ? 'resume' : 'pause'} ${id} --reason TEXT\`. ` +
+    `${effect}: \`npx belay-deploy rollout ${command} ${id} --reason TEXT\`. ` +
     `End it: \`npx belay-deploy rollout abort ${id} --reason TEXT\`. Wait for its verdict: \`npx belay-deploy wait ${id}\`.`
   );
 }
@@ -305,7 +318,7 @@ export interface Beginning {
  * before the request is checked waits for the check.
  */
 export function handleDecisions(beginning: Beginning): void {
-  function handle(update: typeof pauseUpdate, description: string, refuse: Decide, act: Decide): void {
+  function handle(update: typeof pauseUpdate, description: string, refuse: OnDecision, act: OnDecision): void {
     const handler = async (decision: DecisionInput) => {
       if (beginning.rollout === null) await condition(() => beginning.rollout !== null);
       const { rollout } = beginning;
@@ -315,14 +328,14 @@ export function handleDecisions(beginning: Beginning): void {
       act(rollout, decision);
     };
     const validator = (decision: DecisionInput) => {
-      refuseUnsigned(decision);
+      refuseIncomplete(decision);
       const { rollout } = beginning;
       if (rollout !== null && rollout !== 'refused') refuse(rollout, decision);
     };
     setHandler(update, handler, { validator, description });
   }
   const decides =
-    (action: 'pause' | 'abort'): Decide =>
+    (action: 'pause' | 'abort'): OnDecision =>
     (rollout, { by, reason }) =>
       rollout.decide(action, by, reason);
   handle(pauseUpdate, 'Start no more servers until resumed. Running ones continue.', refusePause, decides('pause'));
@@ -341,14 +354,14 @@ export const handleHolds = (rollout: RolloutState): void =>
     description: 'Hold a server because of an event, unless it has started.',
   });
 
-type Decide = (rollout: RolloutState, decision: DecisionInput) => void;
+type OnDecision = (rollout: RolloutState, decision: DecisionInput) => void;
 
 function resumeRollout(rollout: RolloutState, { by, reason, serverId }: DecisionInput, onResumed: () => void): void {
   const held = heldTarget(rollout, serverId);
   if (held !== null) {
     held.heldByEvent = null;
     rollout.decide('release', by, `server ${serverId}: ${reason}`);
-    if (!isPausedForHeld(rollout)) return;
+    if (!isLastHeldReleased(rollout)) return;
   }
   onResumed();
   rollout.decide('resume', by, reason);
@@ -357,11 +370,11 @@ function resumeRollout(rollout: RolloutState, { by, reason, serverId }: Decision
 function refusePause(rollout: RolloutState): void {
   refuseWhenOver(rollout);
   // A pause by a person outlasts a freeze or an inconclusive gate.
-  if (rollout.result.phase === 'paused' && rollout.thaw === null && !mayHeal(rollout))
+  if (rollout.result.phase === 'paused' && rollout.waitingForThaw === null && !mayHeal(rollout))
     throw refusal('the rollout is already paused');
 }
 
-function refuseUnsigned(decision: Partial<DecisionInput> | undefined): void {
+function refuseIncomplete(decision: Partial<DecisionInput> | undefined): void {
   const isFilled = (text: unknown) => typeof text === 'string' && text.trim() !== '';
   if (!isFilled(decision?.by) || !isFilled(decision?.reason))
     throw refusal('give your name and a reason: { by, reason }');
@@ -374,7 +387,7 @@ function refuseWhenOver({ result: { phase } }: RolloutState): void {
 function refuseResume(rollout: RolloutState, { serverId }: DecisionInput): void {
   refuseWhenOver(rollout);
   if (serverId === undefined && rollout.result.phase !== 'paused') throw refusal('the rollout is not paused');
-  if (serverId === undefined && rollout.thaw !== null)
+  if (serverId === undefined && rollout.waitingForThaw !== null)
     throw refusal('the rollout waits for the end of a freeze, and then resumes by itself: thaw it, or wait');
   if (serverId !== undefined && heldTarget(rollout, serverId) === null) throw refusal(`server ${serverId} is not held`);
 }
@@ -383,11 +396,11 @@ function heldTarget({ result: { targets } }: RolloutState, serverId: string | un
   return targets.find((it) => it.serverId === serverId && it.heldByEvent !== null && isPending(it)) ?? null;
 }
 
-/** True if the rollout paused for held servers, and its wave has none left. */
-function isPausedForHeld({ result: { phase, targets, decisions } }: RolloutState): boolean {
+/** True if the rollout is paused for held servers, and no server of its wave is held any more. */
+function isLastHeldReleased({ result: { phase, targets, decisions } }: RolloutState): boolean {
   const pause = lastPause(decisions);
   const isForHeld = decisions.some(({ action, by }) => action === 'hold' && by === pause?.by);
-  const isHeld = openOfWave(targets).some((it) => it.heldByEvent !== null && isPending(it));
+  const isHeld = openOfCurrentWave(targets).some((it) => it.heldByEvent !== null && isPending(it));
   return phase === 'paused' && isForHeld && !isHeld;
 }
 

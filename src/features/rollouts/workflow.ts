@@ -44,7 +44,7 @@ import {
 } from './state.ts';
 import { reportRun } from '../../workflows/metrics.ts';
 import type { RolloutHooks } from './hooks.ts';
-import { failuresIn, openOfWave, RESTORED, stopIn } from './rules.ts';
+import { failuresIn, openOfCurrentWave, RESTORED, stopIn } from './rules.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import { factOf } from '../../contract/facts.ts';
 import { FREEZES_FACT } from '../freezes/shapes.ts';
@@ -53,7 +53,7 @@ import { targetsOf, isSameTarget, targetsInput } from '../../contract/target.ts'
 import { applyOverride, recordWaiver } from '../freezes/hold.ts';
 import { setAttributes, startAttributes, linkToThis } from '../../workflows/ui.ts';
 import { rolloutPauseId, runEndId, runWorkflowId } from '../../contract/ids.ts';
-import { MAX_PARTS, announce, pausedBy } from '../notifications/workflow.ts';
+import { MAX_PARTS, announce, schedulePausedBy } from '../notifications/workflow.ts';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { definedFields } from '../../contract/plain-object.ts';
 import { runStartOptions } from '../../request/start-options.ts';
@@ -78,30 +78,34 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
     }
     const rollout = createRolloutState(input, checked.plan, hooks);
     const { result } = rollout;
-    const asked = { ...checked, beganMs, beginning };
-    const { error } = endWith(result, await proceed(rollout, asked, cancellation).catch(concludeInternal));
+    const begun = proceed(rollout, { ...checked, beganMs, beginning }, cancellation);
+    const { error } = endWith(result, await begun.catch(concludeInternal));
     rollout.setPhase('done');
     reportRun(result);
-    await announceRollout(rollout, null);
+    await announceEnd(rollout);
     await condition(allHandlersFinished);
     return resultOrFailure(result, error);
   });
 }
 
-async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation: Cancellation): Promise<Conclusion> {
+async function proceed(
+  rollout: RolloutState,
+  checked: CheckedRollout,
+  cancellation: Cancellation,
+): Promise<Conclusion> {
   const { result } = rollout;
   const failures = watchFailures(rollout);
-  asked.beginning.onResumed = () => {
+  checked.beginning.onResumed = () => {
     failures.forgive();
     skipHeldServers(rollout);
   };
-  asked.beginning.rollout = rollout;
+  checked.beginning.rollout = rollout;
   handleHolds(rollout);
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
   const { afterWave, beforeServer } = rollout.hooks;
-  let refusal = admitRollout(rollout, asked);
+  let refusal = admitRollout(rollout, checked);
   for (const { admit } of [...afterWave, ...beforeServer])
-    refusal ??= (await admit?.(rollout, asked.facts, isCancelled)) ?? null;
+    refusal ??= (await admit?.(rollout, checked.facts, isCancelled)) ?? null;
   if (refusal !== null) return concludeRollout(rollout, refusal);
   if (result.phase === 'checking') rollout.setPhase('running');
 
@@ -117,15 +121,15 @@ async function proceed(rollout: RolloutState, asked: AskedRollout, cancellation:
     return rollout.next();
   };
   for (let step = next(); step.kind !== 'end' || due() !== undefined; step = next()) {
-    const passing = due();
+    const dueHook = due();
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
-    else if (passing !== undefined) await passing.pass(rollout, isCancelled, () => announcePause(rollout));
+    else if (dueHook !== undefined) await dueHook.pass(rollout, isCancelled, () => announcePause(rollout));
     else if (step.kind === 'begin') {
       const { target } = step;
       let mayBegin = true;
       for (const it of beforeServer) mayBegin &&= await it.mayBegin(rollout, target, isCancelled);
       if (mayBegin) void deployTarget(rollout, target).then(() => ended(target));
-    } else if (step.kind === 'decide') haltFor(rollout, step.held);
+    } else if (step.kind === 'decide') haltForHeld(rollout, step.held);
     else await condition(() => rollout.next().kind !== 'wait' || due() !== undefined || isCancelled());
   }
   return concludeRollout(rollout, null);
@@ -139,13 +143,7 @@ function halt(rollout: RolloutState, by: string, reason: string): void {
   if (shouldPause) announcePause(rollout);
 }
 
-function announcePause(rollout: RolloutState): void {
-  const pauses = rollout.result.decisions.filter((decision) => decision.action === 'pause').length;
-  // If the notification fails, the list of rollouts still shows the pause.
-  announceRollout(rollout, pauses).catch(() => undefined);
-}
-
-function haltFor(rollout: RolloutState, { serverId, wave, heldByEvent }: TargetResult): void {
+function haltForHeld(rollout: RolloutState, { serverId, wave, heldByEvent }: TargetResult): void {
   halt(rollout, heldByEvent ?? '', `server ${serverId} of wave ${wave} is held`);
 }
 
@@ -168,7 +166,7 @@ function watchFailures(rollout: RolloutState) {
 
 /** A resume without a release skips the held servers, if nothing else keeps the next wave from starting. */
 function skipHeldServers({ result: { targets } }: RolloutState): void {
-  const open = openOfWave(targets);
+  const open = openOfCurrentWave(targets);
   if (open.some(({ heldByEvent }) => heldByEvent === null)) return;
   for (const target of open.filter(isPending)) skip(target, concludeHeld(target));
 }
@@ -191,28 +189,29 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
   // A stop counts only if servers were left to start.
   const isDue = rollout.hooks.afterWave.some((it) => it.isDue(rollout));
   const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null) || isDue;
-  const stopped: Conclusion = isCut ? concludeHalt(rollout, refusal) : COMPLETED;
-  const isByGate = rollout.gating.failed !== null || isOwnOutcome(rollout.stopped);
-  const ofServers: Conclusion = isByGate ? { ...stopped, outcome: 'not_started' } : stopped;
+  const halted: Conclusion = isCut ? concludeHalt(rollout, refusal) : COMPLETED;
+  const isByGate = isEndedByGate(rollout);
+  const ofSkipped: Conclusion = isByGate ? { ...halted, outcome: 'not_started' } : halted;
   for (const target of targets.filter(({ outcome }) => outcome === null)) {
-    skip(target, target.heldByEvent === null ? ofServers : concludeHeld(target));
+    skip(target, target.heldByEvent === null ? ofSkipped : concludeHeld(target));
   }
   const servers = targets.map(({ serverId, outcome, error }) => ({
     outcome,
-    // The error of the stop itself does not belong to a server.
+    // The error of the halt itself does not belong to a server.
     error:
-      error === null || error.message === stopped.error?.message
+      error === null || error.message === halted.error?.message
         ? error
         : { ...error, message: `server ${serverId}: ${error.message}` },
   }));
-  const conclusion = refusal ?? worst(isByGate ? [stopped, ...servers] : [...servers, stopped]);
+  const conclusion = refusal ?? worst(isByGate ? [halted, ...servers] : [...servers, halted]);
   const { error } = conclusion;
-  if (error === null || stopped.error === null || error.message === stopped.error.message) return conclusion;
-  return { ...conclusion, error: { ...error, message: `${stopped.error.message}; ${error.message}` } };
+  if (error === null || halted.error === null || error.message === halted.error.message) return conclusion;
+  return { ...conclusion, error: { ...error, message: `${halted.error.message}; ${error.message}` } };
 }
 
-/** Only a gate ends a rollout with another outcome than the servers that it keeps from starting. */
-const isOwnOutcome = (stopped: Conclusion | null): boolean => stopped !== null && stopped.outcome !== 'not_started';
+/** A gate ends a rollout as failed or unknown, although the servers that it keeps from starting are `not_started`. */
+const isEndedByGate = ({ gating, stopped }: RolloutState): boolean =>
+  gating.failed !== null || (stopped !== null && stopped.outcome !== 'not_started');
 
 /** True if a run of this attempt may have requested something. The first results belong to earlier attempts. */
 const hasBegun = ({ input, result }: RolloutState): boolean =>
@@ -220,6 +219,7 @@ const hasBegun = ({ input, result }: RolloutState): boolean =>
     .slice(input.previousResults?.length ?? 0)
     .some(({ outcome }) => outcome !== null && outcome !== 'not_started');
 
+/** @returns `completed` if neither a refusal nor a decision keeps the rollout from starting more servers */
 function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
   const {
     result: { decisions },
@@ -241,7 +241,7 @@ function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclu
 
 /* Checks a rollout before it starts a server. Each server's run does the remaining checks. */
 
-interface AskedRollout {
+interface CheckedRollout {
   beganMs: number;
   beginning: Beginning;
   plan: RunPlan;
@@ -255,7 +255,7 @@ const needsOfRollout = (input: RolloutInput): Needs => ({
 });
 
 /** @returns null if the rollout may start */
-function admitRollout(rollout: RolloutState, { beganMs, plan, facts }: AskedRollout): Conclusion | null {
+function admitRollout(rollout: RolloutState, { beganMs, plan, facts }: CheckedRollout): Conclusion | null {
   const { input, result } = rollout;
   result.service = facts.service;
   rollout.epoch = facts.epoch;
@@ -274,26 +274,40 @@ function admitRollout(rollout: RolloutState, { beganMs, plan, facts }: AskedRoll
 
 /* Announces a rollout that has ended or waits for a decision. */
 
-/** @param pauses the number of pauses so far if this announces a pause, else null */
-async function announceRollout({ notify, result, input }: RolloutState, pauses: number | null): Promise<void> {
+function announceEnd(rollout: RolloutState): Promise<void> {
   const { workflowId, firstExecutionRunId } = workflowInfo();
+  const { result } = rollout;
+  return announceRollout(rollout, {
+    id: runEndId(workflowId, firstExecutionRunId),
+    summary: `Notify that a rollout ended: ${result.outcome ?? 'Internal'}`,
+    schedule: schedulePausedBy(result),
+  });
+}
+
+function announcePause(rollout: RolloutState): void {
+  const { workflowId, firstExecutionRunId } = workflowInfo();
+  const pauses = rollout.result.decisions.filter((decision) => decision.action === 'pause').length;
+  const id = rolloutPauseId(workflowId, firstExecutionRunId, pauses);
+  // If the notification fails, the list of rollouts still shows the pause.
+  announceRollout(rollout, { id, summary: 'Notify that a rollout is paused', schedule: {} }).catch(() => undefined);
+}
+
+async function announceRollout(
+  { notify, result, input }: RolloutState,
+  { id, summary, schedule }: { id: string; summary: string; schedule: ReturnType<typeof schedulePausedBy> },
+): Promise<void> {
   const { outcome, targets } = result;
   const listed = worstFirst(targets)
     .slice(0, MAX_PARTS)
     .map((target) => ({ ...target, deployments: [] }));
   const shortened: RolloutResult = { ...result, targets: listed, decisions: result.decisions.slice(-3) };
-  const id =
-    pauses === null
-      ? runEndId(workflowId, firstExecutionRunId)
-      : rolloutPauseId(workflowId, firstExecutionRunId, pauses);
   const leftOut = targets.length - listed.length;
   await announce({
     notify,
     outcome,
-    notification: { kind: 'rollout', id, result: shortened, leftOut, ...(pauses === null ? pausedBy(result) : {}) },
+    notification: { kind: 'rollout', id, result: shortened, leftOut, ...schedule },
     heartbeat: input.heartbeat,
-    summary:
-      pauses === null ? `Notify that a rollout ended: ${outcome ?? 'Internal'}` : 'Notify that a rollout is paused',
+    summary,
   });
 }
 
