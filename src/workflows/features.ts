@@ -9,7 +9,7 @@ import type { OperationHooks } from './operation/hooks.ts';
 import { operationPage } from '../features/pages/operation.ts';
 import { runPage } from '../features/pages/run.ts';
 import { siteCheck, siteChecks } from '../features/site-checks/check.ts';
-import { approvedServers, frozenServers } from '../features/rollouts/held-servers.ts';
+import { approvedServers, frozenServers } from '../features/rollouts/before-server.ts';
 import { gatedWaves } from '../features/gates/wave.ts';
 import type { RolloutHooks } from '../features/rollouts/hooks.ts';
 import type { RunHooks } from './run/hooks.ts';

@@ -48,14 +48,14 @@ export const FREEZES: TestedMutant[] = [
   },
   {
     rule: 'a rollout begins the next server in a freeze',
-    changes: [change('features/rollouts/held-servers.ts', 'if (by.length > 0) {', 'if (by.length > 1_000) {')],
+    changes: [change('features/rollouts/before-server.ts', 'if (by.length > 0) {', 'if (by.length > 1_000) {')],
     test: sim('rules/rollouts/frozen-rollouts', 'starts no more servers, ends Frozen'),
   },
   {
     rule: "a rollout resumes over a person's pause",
     changes: [
       change(
-        'features/rollouts/held-servers.ts',
+        'features/rollouts/before-server.ts',
         " || result.phase !== 'paused' || pause !== lastPause(result.decisions)",
         " || result.phase !== 'paused'",
       ),

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { FACTS, PERMITS } from '../../src/activities/features.ts';
 import { CONTRADICTIONS } from '../../src/config/features.ts';
 import { ON_OPERATIONS, ON_ROLLOUTS, ON_RUNS } from '../../src/workflows/features.ts';
-import { approvedServers, frozenServers } from '../../src/features/rollouts/held-servers.ts';
+import { approvedServers, frozenServers } from '../../src/features/rollouts/before-server.ts';
 import { gatedWaves } from '../../src/features/gates/wave.ts';
 
 const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);

@@ -61,7 +61,7 @@ import { POOLED_ABOVE } from '../../request/limits.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { awaitChild } from '../../workflows/children.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
-import { approvedFor } from './held-servers.ts';
+import { approvedFor } from './before-server.ts';
 import { measureAnew, noteFirstPost } from '../gates/gating.ts';
 
 export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
