@@ -21,7 +21,7 @@ import { createHoldServer, createWakeWaiters } from '../../features/events/clien
 import { lockHolderOf } from './locks.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { SignalClock } from './signals.ts';
-import { signalRunsBefore } from '../../features/superseding/client.ts';
+import { signalOlderRuns } from '../../features/superseding/client.ts';
 
 /**
  * Each property is an activity. Histories store the names and the payloads.
@@ -39,7 +39,7 @@ export const lookupsAndSignals = (client: Client, taskQueue: string, clock?: Sig
   writeBackupRecord: (input: RecordInput) => storeBackupRecord(client, taskQueue, input),
   wakeWaiters: createWakeWaiters(client, clock),
   holdServer: createHoldServer(client, clock),
-  signalOlderRuns: (newer: NewerRun) => signalRunsBefore(client, newer),
+  signalOlderRuns: (newer: NewerRun) => signalOlderRuns(client, newer),
 });
 
 export type LookupsAndSignals = ReturnType<typeof lookupsAndSignals>;

@@ -19,7 +19,7 @@ const MAX_RUNS = 200;
 const PREFIXES_AT_ONCE = 50;
 
 /** @returns the workflow ids of the runs that received the signal */
-export async function signalRunsBefore(client: Client, newer: NewerRun): Promise<string[]> {
+export async function signalOlderRuns(client: Client, newer: NewerRun): Promise<string[]> {
   const prefixes = coveredRunPrefixes(newer.work);
   const found: WorkflowExecutionInfo[] = [];
   for (let first = 0; first < prefixes.length; first += PREFIXES_AT_ONCE) {
