@@ -133,7 +133,7 @@ export const policyApprovals = ({ approvals = {} }: Configuration): PolicyApprov
 export function approvalsPolicy(configuration: Configuration, { fit }: Places) {
   const approvals = policyApprovals(configuration);
   return {
-    /** Who has to approve a deployment; empty if no one. A backup alone needs no approval. */
+    /** Returns the approvals that a deployment needs. A backup alone needs none. */
     approvalsFor: (operation: PlannedOperation) =>
       'target' in operation ? approvals.filter(({ scope }) => fit(scope, operation)) : [],
     /** Null if belay.yaml has none with this name. */

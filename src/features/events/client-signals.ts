@@ -13,6 +13,7 @@ const MAX_RUNS = 200;
 
 /** Create one per worker, because it limits the rate of signals. */
 export function createWakeWaiters(client: Client, clock?: SignalClock): (input: WakeInput) => Promise<string[]> {
+  // Two events that claim the same cause one signal.
   const kindOf = ({ claim }: Hint) => claim && { ...claim, event: '' };
   const accepts = (handle: WorkflowHandle, { services }: Hint) => acceptsSignals(handle, services, pollsItself);
   const signal = createThrottledSignal<Hint>(client, SIGNALS.hint, kindOf, accepts, clock);

@@ -88,7 +88,7 @@ function windowRule(name: string, config: WindowConfig): Rule {
   };
 }
 
-/** @param letOff names of what does not hold it back @returns everything that holds it back; empty if it may go */
+/** @param letOff the names that an override exempts it from @returns all that hold it back; empty if it may go */
 function frozenBy(
   rules: readonly Rule[],
   { action, letOff }: { action: BlockedAction; letOff: ReadonlySet<string> },
@@ -175,20 +175,20 @@ export const actionOf = (operation: PlannedOperation): BlockedAction => ('target
 export function freezesPolicy(configuration: Configuration, places: Places) {
   const rules = rulesOf(configuration);
   return {
-    /** Whether an ad-hoc freeze would hold back what it names. */
+    /** Says whether an ad-hoc freeze of a scope would hold back what it names. */
     wordOn: wordOnFreezes(configuration),
-    /** What of belay.yaml holds it back. */
+    /** Returns the freezes and windows of belay.yaml that hold the operation back. */
     frozenBy: (operation: PlannedOperation, atMs: number, letOff: ReadonlySet<string> = new Set()): FrozenBy[] => {
       const asked = { action: actionOf(operation), letOff };
       const found = places.of(operation).flatMap((place) => frozenBy(rules, asked, place, atMs));
       return [...new Map(found.map((it) => [`${it.kind}:${it.name}`, it])).values()];
     },
-    /** What of belay.yaml has this name, and whether a run may be let off. Null if nothing has. */
+    /** Returns the freeze or window of belay.yaml with this name, or null. */
     overridable: (name: string): Overridable | null => rules.find((it) => it.name === name) ?? null,
-    /** What belay.yaml has for these operations. */
+    /** Lists the freezes and windows of belay.yaml that are for these operations. */
     list: (operations: readonly PlannedOperation[], atMs: number) =>
       listFreezes(rules, operations.flatMap(places.of), atMs),
-    /** Workflow ids of the ad-hoc freezes that would hold it back. */
+    /** Returns the workflow ids of the ad-hoc freezes that would hold the operation back. */
     adHocIds: (operation: PlannedOperation) => [
       ...new Set(places.of(operation).flatMap((place) => adHocIds(operation, place))),
     ],

@@ -115,7 +115,7 @@ interface FreezeDeps {
 }
 
 export const createFreezeActivities = ({ judge, policy, workerInfo }: FreezeDeps) => ({
-  /** What of this is frozen; null if nothing is. */
+  /** Finds which parts are frozen. `frozen` is null if none is. */
   judgeFreezes: async (question: FreezeQuestion): Promise<FreezeAnswer> => ({
     frozen: await frozenParts(question, judge),
     epoch: workerInfo.epoch,

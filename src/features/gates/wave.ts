@@ -31,7 +31,6 @@ interface Gated {
   rollout: RolloutState;
   wave: string;
   gates: MeasuredGate[];
-  holds: GateHolds;
   isOver: () => boolean;
   show: () => void;
   /** Notifies people of a pause. */
@@ -50,8 +49,8 @@ async function passGates(
   await bake(rollout, due, isOver);
   if (!isOver()) {
     const gates = due.gates.map(newGate);
-    const holds = recordHeldGates(result, due.wave, gates);
-    const gated: Gated = { rollout, wave: due.wave, gates, holds, isOver, announcePause, show };
+    const held = recordHeldGates(result, due.wave, gates);
+    const gated: Gated = { rollout, wave: due.wave, gates, isOver, announcePause, show };
     function show(): void {
       const open = gates.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'failed');
       if (gating.waiting === null) return;
@@ -60,7 +59,7 @@ async function passGates(
       rollout.refresh();
     }
     if (await measureAll(gated)) result.passedWaves.push(due.wave);
-    holds.end();
+    held.end();
   }
   Object.assign(gating, { waiting: null, pause: null });
   if (result.phase === 'gate') rollout.setPhase('running');
@@ -235,12 +234,12 @@ export const gatedWaves: AfterWave = {
   },
 };
 
-interface GateHolds {
+interface HeldGates {
   end(): void;
 }
 
 /** Leaves out gates with a dry run, because they hold nothing back. */
-function recordHeldGates(result: RolloutResult, wave: string, gates: readonly MeasuredGate[]): GateHolds {
+function recordHeldGates(result: RolloutResult, wave: string, gates: readonly MeasuredGate[]): HeldGates {
   const from = new Date().toISOString();
   const open = gates
     .filter(({ plan }) => !plan.dryRun)

@@ -237,8 +237,8 @@ export interface FoundTarget {
 }
 
 export async function lookUpServerRun({ client }: Session, target: TargetResult): Promise<FoundTarget> {
-  const isSeen = target.endedAt !== null && target.outcome !== 'unknown';
-  if (isSeen || target.workflowId === null) return { target, isRunning: false };
+  const isRecorded = target.endedAt !== null && target.outcome !== 'unknown';
+  if (isRecorded || target.workflowId === null) return { target, isRunning: false };
   const handle = client.workflow.getHandle(target.workflowId);
   try {
     const described = await describeRun(handle);

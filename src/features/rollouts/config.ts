@@ -20,6 +20,8 @@ import { REMAINING, wavesOf } from './config-plan.ts';
 import { ownEntry } from '../../contract/plain-object.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
 
+const NO_SIZE = { error: 'write labels: or servers: to say which servers go in this wave' };
+
 const wave = z
   .strictObject(
     {
@@ -34,11 +36,9 @@ const wave = z
       after: after.describe('What has to pass after this wave, before the next one starts.').optional(),
       approval: name.describe('Which entry of approvals has to be given before this wave starts.').optional(),
     },
-    { error: 'write labels: or servers: to say which servers go in this wave' },
+    NO_SIZE,
   )
-  .refine((it) => Object.keys(it.labels ?? {}).length > 0 || it.servers !== undefined, {
-    error: 'write labels: or servers: to say which servers go in this wave',
-  });
+  .refine((it) => Object.keys(it.labels ?? {}).length > 0 || it.servers !== undefined, NO_SIZE);
 
 const rollout = z.strictObject(
   {
