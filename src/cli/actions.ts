@@ -86,7 +86,7 @@ async function exitCodeOfRun(type: RunType, input: RunInput, options: RunFlags):
   );
 }
 
-/** The worker refuses it as well, by its own file. */
+/** Workers check the request against their own belay.yaml as well. This check only saves the user a wait. */
 async function refuseInventoryConflict(input: RunInput): Promise<void> {
   const hold = holdToInventory(await readConfiguration());
   const found = hold(input);

@@ -1,4 +1,4 @@
-/** `belay run`, `backup`, `deploy` and `watch`. */
+/** The commands about runs: start them, list them, and wait for one. Also `belay init` and `belay config`. */
 import { Command, Option } from 'commander';
 import { type RunType, OUTCOMES } from '../contract/names.ts';
 import type { RunCommand } from '../request/run-options.ts';
@@ -66,6 +66,7 @@ const KINDS: {
 
 const deploys = (type: RunType) => type === 'backupThenDeploy' || type === 'deployOnly';
 
+/** `belay run`, `backup`, `deploy` and `watch`. */
 export function runCommands(): Command[] {
   return KINDS.map(({ name, type, summary: short, description, examples: lines }) => {
     const command = addRunOptions(new Command(name).summary(short).description(description), name);

@@ -58,7 +58,10 @@ async function runOnce(run: Check['run'], fix: boolean): Promise<Finding> {
   return { state: 'ok', message: `${finding.message}. Fixed: ${await finding.fix()}` };
 }
 
-/** For a check that is only advice: it is left out if Temporal cannot be asked. @throws what all checks have in common */
+/**
+ * For a check that only gives advice, and is skipped if Temporal cannot be asked. @throws the error if the namespace does
+ * not exist, because `runChecks` reports that once for all checks
+ */
 export function leftOut(error: Error): string {
   if (isMissingNamespace(error)) throw error;
   // The check of Temporal gives the reason and the remedy.

@@ -33,7 +33,7 @@ export function followLive(
 
   const following = follow(
     () => run.progress().catch(lostOrNull),
-    // Who waits shows the end.
+    // The caller prints the final status.
     (status) => status !== null && (status === 'lost' || status.contact !== 'closed') && show(status),
     terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
   );
@@ -61,7 +61,7 @@ export function liveLine(status: RunStatus, countdown: boolean, eta: Eta | null 
 /** Without the countdown, which would make each second a new line. */
 const STILL: Style = { ...COUNTDOWN, when: null };
 
-/** Of a run or rollout that no worker has started yet: whether one may still do so in the usual time. */
+/** True if no worker has started the run or rollout yet, but one may still do so in the usual time. */
 export const isStarting = ({ contact, result }: Pick<RunStatus, 'contact'> & { result: Started }): boolean =>
   contact === 'not_begun' && Date.now() - Date.parse(result.startedAt ?? '') < TIMING.cli.beginsWithinMs;
 
@@ -100,7 +100,7 @@ interface Display {
   terminal: LiveLines | null;
   /** @param news what makes the line worth printing. Default: the line itself */
   printIfNews(line: string, news?: string | null): void;
-  /** What was shown last may be long untrue by now. */
+  /** Says that Temporal does not answer, because what was shown last may no longer be true. */
   showLost(): void;
 }
 
@@ -117,7 +117,7 @@ export function createDisplay(stream: NodeJS.WriteStream): Display {
 }
 
 interface Following {
-  /** Shows nothing any more. */
+  /** Stops looking and showing. */
   stop(): void;
 }
 

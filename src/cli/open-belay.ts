@@ -38,8 +38,8 @@ const servedByWorkers = (): Promise<string | null> => withBelay((belay) => belay
 /* For commands that take several servers, sites or apps, and do the same with each of them. */
 
 /**
- * Does it with one after another. If one fails, the user learns what has happened by then.
- * @param done what a finished one is reported as
+ * Acts on one item after another. If an action fails, the user learns which ones were done before it.
+ * @param done names a result in that report
  */
 export async function inTurn<T, R>(
   items: readonly T[],

@@ -78,7 +78,7 @@ const OPTION_GROUPS: Record<string, readonly string[]> = {
   ],
 };
 
-/** `--json` has none: a failure looks for it among the arguments as it is written. */
+/** `--json` has no short form, because a failure looks for the word `--json` among the arguments. */
 const SHORT_FORMS: Record<string, string> = {
   '--server': '-S',
   '--site': '-s',
@@ -176,7 +176,7 @@ function fail(error: unknown, args: readonly string[]): number {
   return exitCodeOfResult(result);
 }
 
-/** Commander would look for what is required before it looks at `--sever`, and ask for `--server`. */
+/** Commander checks required options first: if someone writes `--sever`, it would only say that `--server` is missing. */
 function requiringLast(command: Command): Command {
   const required = command.options.filter(({ mandatory }) => mandatory);
   for (const option of required) option.makeOptionMandatory(false);
@@ -213,7 +213,7 @@ export async function main(): Promise<void> {
     note(error);
     if (lost !== null) {
       printNote(`belay: cannot write to stdout: ${lost}`);
-      // A verdict other than completed is more than that.
+      // The exit code of a verdict tells more than a failed write.
       process.exitCode ||= EXIT.usage;
     }
     process.exit();

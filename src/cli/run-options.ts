@@ -42,7 +42,7 @@ export function runOption(path: RunOptionPath, what: 'run' | 'rollout' = 'run'):
   return option;
 }
 
-/** Without options that were not given: keys compare requests. */
+/** Leaves out options that were not given, because a key compares requests. */
 export function toRunInput(values: CommanderValues): RunInput {
   const { server, targets = [] } = values;
   const input: RunInput = { ...targetsInput(targets), ...(server === undefined ? {} : { serverId: server }) };

@@ -29,10 +29,10 @@ export function errorOf(error: unknown): RunError {
   return { type, message: messageOf(error) };
 }
 
-/** It is no failure: the run continues, and a note says how to wait for it again. */
+/** Such an end is no failure: the run continues, and a note says how to wait for it again. */
 export const hasStoppedWaiting = ({ error }: Pick<RunResult, 'error'>): boolean => error?.type === 'StoppedWaiting';
 
-/** The outcome; else the type of the error; else the phase. */
+/** The outcome, else the type of the error, else the phase. */
 export function stateOfResult({ outcome, phase, error }: RunResult | RolloutResult): string {
   const inProgress = phase === null ? 'in progress' : `in progress: ${phase}`;
   if (outcome === null && hasStoppedWaiting({ error })) return `stopped waiting, ${inProgress}`;
@@ -58,7 +58,7 @@ export function resultLines(result: RunResult): string[] {
   ];
 }
 
-/** Of a list, which may not read all of it. */
+/** An entry of a list. The list may be unable to read all of it. */
 export type PartlyRead = Pick<RunResult | RolloutResult, 'workflowId' | 'unreadable'>;
 
 export const noteUnreadable = (results: readonly PartlyRead[]): void =>
@@ -114,7 +114,7 @@ export function lineInList(
 /** A time for people: without its milliseconds. */
 export const secondsOf = (instant: string): string => instant.replace(/\.\d+Z$/, 'Z');
 
-/** Of less, no one can make sense. */
+/** A reason that is cut to less than this makes no sense. */
 const LEAST_ROOM = 12;
 
 /** Why something ended as it did, for the end of a line. @param room null: any length */

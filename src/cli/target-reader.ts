@@ -10,7 +10,10 @@ import { TIMING } from '../contract/timing.ts';
 import { createHostingApiClient, createPacer, HostingApiError, type Pacer } from '../hosting-api/index.ts';
 import { stateOfStatus } from '../rules/status-words.ts';
 
-/** The workers need the rest. Only they know how many share it, from Temporal. */
+/**
+ * The part of the ceiling that a program may use which reads for people. Workers need the rest, and share it by what only
+ * they learn from Temporal.
+ */
 const SHARE_OF_CEILING = 0.1;
 
 export interface Reading {
@@ -123,7 +126,7 @@ function readingAfter(before: Reading, { status, state, problem, isMissing }: An
   return { ...before, status, state, since, readAt, problem, isMissing };
 }
 
-/** Not all at once. */
+/** The pause between the first reads, so that they do not all go out at once. */
 const SPREAD_MS = 100;
 
 function followAll(read: Read, targets: readonly Target[], intervalMs: number): ReturnType<TargetReader['follow']> {
@@ -141,7 +144,7 @@ function followAll(read: Read, targets: readonly Target[], intervalMs: number): 
     }
   }
 
-  // Only the end of a pause rejects.
+  // Only a pause rejects, when it is aborted.
   for (const [index, reading] of readings.entries()) void keepReading(index, reading).catch(() => undefined);
   return { readings: () => [...readings], stop: () => stopped.abort() };
 }

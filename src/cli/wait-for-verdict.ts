@@ -49,10 +49,10 @@ interface Shown<R> {
   view: View<R>;
 }
 
-/** @param follows whether to go on with the run that replaces it */
+/** @param follows whether to wait for the run that replaces it, too */
 export const viewOfRun = (belay: Belay, run: Run, follows = false): View<RunResult> => ({
   what: 'run',
-  // Without a terminal no user looks, and hundreds of CI jobs would search.
+  // The estimate costs a search in Temporal. Hundreds of CI jobs would search for a text that no user looks at.
   follow: () => followLive(run, process.stderr.isTTY ? { eta: followEta(belay, run) } : {}),
   print: printResult,
   ofError: resultOfError,
@@ -64,7 +64,7 @@ export const viewOfRun = (belay: Belay, run: Run, follows = false): View<RunResu
   },
 });
 
-/** Says on stderr what a job or a terminal needs to go on with if this process ends before the verdict. */
+/** Prints the id on stderr, so that a job or a user can continue if this process ends before the verdict. */
 function noteStarted<R>({ workflowId, attached, links }: Waited<R>, what: string): void {
   const link = links.ui === null ? [] : [`in the Temporal UI: ${links.ui}`];
   printNote([`${what}: ${workflowId}${attached ? ', which was started before' : ''}`, ...link]);
@@ -141,7 +141,7 @@ export async function waitAndPrint<R extends AnyResult>(
   try {
     if (startedMs !== null) noteStarted(waited, view.what);
     const { waited: last, view: shown, error, ...end } = await awaitLast({ waited, view }, stopping);
-    // Of a run that was not found, nothing was joined.
+    // If the run was not found, this command has joined nothing.
     const attached = last.attached && end.result.workflowId !== null;
     const result = { ...end.result, attached };
     if (isUnreached(error) && options.json !== true) printNote(`belay: ${error.message}`);

@@ -4,7 +4,7 @@ import { UNTIMELY_QUERY } from '../contract/names.ts';
 
 /** What a worker that encrypts lets Temporal see of an error. */
 const ENCODED = 'Encoded failure';
-/** The worker has forgotten the execution after the first time, so a second one is rare. */
+/** After the first untimely query, the worker has dropped the execution from its cache, so a second one is rare. */
 const TRIES = 5;
 
 const query: WorkflowClientInterceptor['query'] = async (input, next) => {

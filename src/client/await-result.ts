@@ -54,7 +54,7 @@ export async function awaitResult<R extends Linked>(
       const isDeniedNow = wasAllowed && isDenied(error);
       const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error);
       if (!isTemporary) throw toBelayError(error, `wait for ${workflowId}`);
-      // Someone may set the clock, and a machine that was suspended has waited for nothing meanwhile.
+      // Someone may set the clock of the machine, and while it is suspended, it waits for no answer.
       const nowMs = performance.now();
       // If Temporal answers, a long poll timed out, and there is no outage.
       const isLost = isDeniedNow || !(await isAnswering(session.client.connection));

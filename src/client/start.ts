@@ -1,7 +1,4 @@
-/**
- * Makes keys for runs that are started without one. They are readable and sort by time, such as
- * `20261122-0106-k7f3q9xw`.
- */
+/** What every start of a run or rollout has in common: a key, an answer that may fail to come, and a span. */
 import { randomBytes } from 'node:crypto';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { BelayError } from '../contract/errors.ts';
@@ -15,7 +12,12 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'; // cspell:disable-line
 const RANDOM_CHARACTERS = 8;
 const MAX_STARTS = 5;
 
-/** @param nowMs the key shows this minute, in UTC */
+/**
+ * Makes a key for a run or rollout that is started without one. Such keys are readable and sort by time, such as
+ * `20261122-0106-k7f3q9xw`.
+ *
+ * @param nowMs the key shows this minute, in UTC
+ */
 export function newKey(nowMs = Date.now()): string {
   const [date, time] = new Date(nowMs).toISOString().split('T') as [string, string];
   const random = [...randomBytes(RANDOM_CHARACTERS)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
@@ -48,7 +50,8 @@ export async function underNewKey<T>(start: (key: string) => Promise<T>, nextKey
 }
 
 /**
- * What Temporal did not answer may have taken effect. A start under another key would then deploy a second time.
+ * A start that Temporal did not answer may have taken effect. A start under another key would then deploy a second time,
+ * so the message asks for the same key.
  *
  * @throws BelayError `TemporalUnreachable`
  */

@@ -1,6 +1,7 @@
 /**
- * Holds runs to the inventory: a backup of one server must not be taken for that of another, and what holds for an id must
- * hold for the same one in another spelling. Workers judge so, and starters, for an early message. Pure.
+ * Checks runs and freezes against the inventory: a backup of one server must not be taken for that of another, and what
+ * holds for an id must hold for the same id in another spelling. Workers refuse what conflicts. Starters check, too, so
+ * that users learn it early. Pure.
  */
 import { type RunParts, type Target, targetText, targetsOf, appTarget, siteTarget } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
@@ -90,7 +91,7 @@ function refuseUnknown({ inventory, fleets }: Configuration): Check {
   };
 }
 
-/** What a worker with this file says of a freeze: whether it knows what that is for. */
+/** What a worker with this file says about an ad-hoc freeze: whether the file knows what the freeze is for. */
 export function wordOnFreezes(configuration: Configuration): (scope: FreezeScope) => FreezeWord {
   const { fleets = {}, inventory } = configuration;
   const { has, respelled } = knownIds(configuration);

@@ -40,7 +40,8 @@ export async function policyOfFile(
   async function readAgain(): Promise<void> {
     const found = await versionOf(path);
     if (found === version) return;
-    // What failed may be another file that this one names, or the disk. Reading a large file takes long.
+    // A version that failed is read again now and then, because the cause may be a file that it names, or the disk. It is
+    // not read each time, because reading a large file takes long.
     if (found === problem?.version && clockMs() - problem.sinceMs < TIMING.worker.policyRetryMs) return;
     try {
       if (found === MISSING) throw new Error(`${path} is missing`);

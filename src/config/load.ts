@@ -6,7 +6,7 @@ import type { Configuration } from './file/file-schema.ts';
 
 export type { Configuration };
 
-/** Loaded for a file only: its schema takes a quarter of the time in which a command starts. */
+/** Loaded only if there is a file, because its schema takes a quarter of the time in which a command starts. */
 const parser = () => import('./parse-configuration.ts');
 
 /** @returns the place of a key, such as `belay.yaml:7` */
@@ -25,7 +25,7 @@ export async function atItsLine(error: unknown, configuration: Configuration): P
 /** What to do about a file that cannot be read. */
 const CONFIG_REMEDY = 'set BELAY_CONFIG to the path of belay.yaml';
 
-/** @returns nothing if there is no file and none is named. @throws ConfigError with file, line and key */
+/** @returns `{}` if there is no file and none is named. @throws ConfigError with file, line and key */
 export async function readConfiguration(
   { path, isNamed } = configFile(),
   remedy = CONFIG_REMEDY,

@@ -1,4 +1,4 @@
-/** Understands the text of belay.yaml, and reports the first mistake in it. */
+/** Parses the text of belay.yaml, and reports the first mistake in it. */
 import { LineCounter } from 'yaml';
 import type { z } from 'zod';
 import { plainText } from '../contract/safe-text.ts';
@@ -39,7 +39,7 @@ export function parseConfiguration(text: string, path: string): Configuration {
   throw errorAt(lineOf(file.document, lines, problem.path.map(String)), problem.path, problem.message);
 }
 
-/** A key that is missing may be there, misspelt. */
+/** If a key is missing, an unknown key beside it comes first: it may be the missing one, misspelt. */
 function firstIssue(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
   const [first] = issues;
   const place = first?.path.slice(0, -1).join('.');

@@ -1,4 +1,4 @@
-/** Finds the run that a workflow belongs to: operations and notifications are its children. */
+/** What a worker asks Temporal about the runs that it works for, about its own activities, and about other workers. */
 import {
   Client,
   type ConnectionLike,
@@ -25,7 +25,11 @@ interface Workflow {
 const PARTS_OF_RUNS = [...OPERATION_TYPES, NOTIFICATION_TYPE];
 const MAX_REMEMBERED = 10_000;
 
-/** @returns the run id of the run; that of the workflow itself if it belongs to no run or Temporal does not answer */
+/**
+ * Finds the run that a workflow belongs to, because operations and notifications are children of runs.
+ *
+ * @returns the run id of that run; the run id of the workflow itself if it belongs to no run or Temporal does not answer
+ */
 export function createFindRunOf(
   connection: ConnectionLike,
   namespace: string,

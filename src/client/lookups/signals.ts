@@ -93,7 +93,7 @@ export async function acceptsSignals(
   services: readonly string[] | undefined,
   wants: (description: WorkflowExecutionDescription) => boolean = () => true,
 ): Promise<boolean> {
-  // What this process cannot decode names no service to it, and must not keep others from being told.
+  // A memo that this process cannot decode names no service to it. That must not keep the signal back.
   const { answer: description } = await leniently(() => unlessMissing(handle.describe()));
   if (description === null) return false;
   return hasRoomForSignals(description) && isOfService(description, services) && wants(description);

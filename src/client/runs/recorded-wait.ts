@@ -1,4 +1,4 @@
-/** Finds what an operation waits for in its newest events, so that it need not answer itself. */
+/** Reads from the newest events of an operation what it waits for, so that the operation itself need not answer. */
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { readOfSummary } from '../../contract/read-summary.ts';

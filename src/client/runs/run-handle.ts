@@ -100,7 +100,7 @@ async function runError(session: Session, ref: RunRef, error: WorkflowFailedErro
 
 /**
  * Carries the latest known result, so that the caller can decide what to do. If the run has ended meanwhile, it carries
- * only the ids: who stops waiting gets no verdict.
+ * only the ids, because a caller that stops waiting gets no verdict.
  */
 async function stoppedWaiting(session: Session, ref: RunRef): Promise<BelayError> {
   const { handle } = ref;

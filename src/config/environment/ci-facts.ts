@@ -2,7 +2,7 @@
 import detectCiEnvironment from '@cucumber/ci-environment';
 import { nonEmpty } from './variables.ts';
 
-/** Who started the job, by the system's name in the library, which does not know it. */
+/** The variables that name who started the job, which the library does not tell. By the library's name of the system. */
 const WHO: Record<string, readonly string[]> = {
   'Azure Pipelines': ['BUILD_REQUESTEDFOR'], // cspell:disable-line
   CircleCI: ['CIRCLE_USERNAME'],
@@ -24,7 +24,10 @@ export function ciFacts(env: NodeJS.ProcessEnv = process.env): Record<string, st
   };
 }
 
-/** For a pull request, it reads the file of the event, which may be missing in a container. No deployment fails for that. */
+/**
+ * For a pull request, the library reads the file of the event, which may be missing in a container. No deployment may
+ * fail because of that.
+ */
 function detect(env: NodeJS.ProcessEnv): ReturnType<typeof detectCiEnvironment> {
   try {
     return detectCiEnvironment(env);

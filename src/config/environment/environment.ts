@@ -1,4 +1,4 @@
-/** The only module that reads environment variables, except for Temporal's own, which @temporalio/envconfig reads. */
+/** Reads environment variables. Only this folder does, except for Temporal's own, which @temporalio/envconfig reads. */
 import { homedir, hostname, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { given, nonEmpty, setting, type Environment, ConfigError } from './variables.ts';
@@ -177,7 +177,7 @@ export function exportsTraces(): boolean {
 
 /* The version of a worker, in the variables that Temporal's Worker Controller sets. */
 
-/** Temporal joins name and build id with these. */
+/** Temporal joins the name and the build id with `.` or `:`, and keeps names that begin with `__` for itself. */
 const FORBIDDEN = /[.:]|^__/;
 
 /** Null: the worker is not versioned. @throws ConfigError */

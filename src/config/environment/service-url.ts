@@ -63,7 +63,10 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-/* Proxies: Belay's own, for requests to the service, and the usual variables, which it does not follow. One may hold a password, so errors do not repeat it. */
+/*
+ * Proxies: Belay's own, for requests to the service, and the usual variables, which Belay does not follow. The address of
+ * a proxy may contain a password, so errors do not repeat it.
+ */
 
 /** Null if there is none. The usual variables, such as HTTPS_PROXY, do not count. @throws ConfigError */
 export function proxyUrl(env: Environment): string | null {

@@ -31,7 +31,7 @@ const fleet = z.strictObject(
         { error: 'write the servers below it, by their ids' },
       )
       .refine((servers) => Object.keys(servers).length > 0, { error: 'name at least one server' })
-      // Objects put keys that look like numbers first; load.ts restores the order of the file.
+      // Objects put keys that look like numbers first; `inOrderOfFile` restores the order of the file.
       .transform((servers) => new Map(Object.entries(servers)))
       .describe('Servers, by their ids.'),
   },

@@ -20,7 +20,7 @@ export const scope = z
   )
   .describe('What it is for: any entry of a key, and all keys; default everything.');
 
-/** Any value of a key has to fit, and every key. Without keys, it is for everything. */
+/** Every key has to fit, and a key fits if one of its values does. A scope without keys is for everything. */
 export type Scope = z.infer<typeof scope>;
 
 /** Servers, sites and apps need no fleet: a scope that names them by their ids fits them all the same. */

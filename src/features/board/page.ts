@@ -339,7 +339,7 @@ function strip(past: readonly PastVerdict[]): Html {
   </ol>`;
 }
 
-/** Of completed runs: the others end when they end. */
+/** Counts only completed runs, because when another run ends says nothing about how long one usually takes. */
 function usualText(past: readonly PastVerdict[]): string {
   const completed = past.flatMap(({ outcome, durationMs }) =>
     outcome === 'completed' && durationMs !== null ? [durationMs] : [],
@@ -351,7 +351,7 @@ function usualText(past: readonly PastVerdict[]): string {
   return `${took(half)}; nine of ten take at most ${took(most)} (${counted(completed.length, 'completed run')})`;
 }
 
-/** The last run beside the one before. */
+/** Compares the last run with the one before. */
 function changeText([last, before]: readonly PastVerdict[]): string {
   if (last === undefined || before === undefined) return 'not known: there are no two runs to compare';
   const areKnown = last.outcome !== null && before.outcome !== null;

@@ -67,7 +67,7 @@ const OVERLAP_MS = 60_000;
 
 export interface Past {
   subjects(): BoardSubject[];
-  /** Runs of which not all can be decoded. */
+  /** Runs that this program cannot decode completely. */
   unreadable(): RunResult[];
   /** The newest first, at most 30. */
   of(subject: BoardSubject): PastVerdict[];

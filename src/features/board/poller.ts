@@ -29,7 +29,7 @@ export interface BoardPoller {
   stop(): void;
 }
 
-/** What passes between two reads. */
+/** The clock and the pauses of the board, as tests replace them. */
 export interface BoardTime {
   nowMs: () => number;
   sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
@@ -39,7 +39,7 @@ export const REAL: BoardTime = { nowMs: () => Date.now(), sleep: (ms, signal) =>
 
 interface Followed {
   source: BoardSource;
-  /** Until its first read since someone began to look; null if it is not being read. */
+  /** Resolves with its first read since someone began to look. Null while nobody looks. */
   reading: Promise<void> | null;
   problem: Problem | null;
 }
@@ -80,7 +80,7 @@ export function createBoardPoller(sources: readonly BoardSource[], passage: Boar
 
   function begin(it: Followed): Promise<void> {
     const reading = new Promise<void>((firstRead) => {
-      // Only the end of the program rejects.
+      // Only a pause rejects, when the board stops.
       void keepReading(it, firstRead).catch(() => firstRead());
     });
     it.reading = reading;

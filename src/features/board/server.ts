@@ -16,7 +16,7 @@ import { boardPage, errorPage, targetPage } from './page.ts';
 import type { BoardSubject } from './past.ts';
 import type { BoardStatus } from './status.ts';
 
-/** Who may read the board. On loopback without either: who can reach it. */
+/** Who may read the board. With neither a secret nor a proxy, it is on loopback, and everyone who reaches it may read. */
 export interface BoardGuards {
   /** Listens on loopback only, where it answers to no other name than that of this machine. */
   isLoopback: boolean;

@@ -19,7 +19,7 @@ export interface BoardSeen {
   targets: readonly (BoardSubject & { server: string; fleet: string })[];
   inFlight: readonly InFlight[];
   past: Pick<Past, 'subjects' | 'of'>;
-  /** What the service reports, by `keyOf`. Null if the board does not read the service. */
+  /** What the service reports, by `subjectKey`. Null if the board does not read the service. */
   readings: ReadonlyMap<string, Reading> | null;
   freezes: readonly FreezeEntry[];
   schedules: readonly ScheduleState[];
@@ -52,7 +52,7 @@ export interface BoardTarget extends BoardSubject {
   service: string | null;
   serviceReadAt: string | null;
   serviceProblem: string | null;
-  /** Whether it knows no deployment of the target: then that is its problem, and needs no attention. */
+  /** Whether the service knows no deployment of the target. `serviceProblem` then says so, and needs no attention. */
   neverDeployed: boolean;
   needsAttention: boolean;
 }
@@ -80,7 +80,7 @@ export interface Attention {
 
 export interface BoardStatus {
   schemaVersion: number;
-  /** When something was last read. Null before the first read. */
+  /** When Temporal last listed what is in flight. Null before it did. */
   readAt: string | null;
   /** Leaves out the targets that have not run since this time. Null if none is left out. */
   since: string | null;

@@ -161,8 +161,10 @@ async function checkClock({ connection, namespace }: NamespaceConnection): Promi
 }
 
 /**
- * An answer that took long says nothing about a clock. @param askedMs they read their clock since then; take the moment
- * at which the clocks differ least
+ * The other side read its clock at some time between the question and now. This assumes the moment at which the clocks
+ * differ least, because an answer that took long says nothing about a clock.
+ *
+ * @param askedMs when the question was sent
  */
 export function clockFinding(whose: string, theirMs: number, askedMs = Date.now()): Finding {
   const aheadMs = Math.min(Math.max(theirMs, askedMs), Date.now()) - theirMs;

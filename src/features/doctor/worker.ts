@@ -1,4 +1,4 @@
-/** Checks the workers that poll the task queue: their versions, their machines, and since when they run. */
+/** Checks the workers that poll the task queue: whether they answer, and agree on the policy and on encryption. */
 import proto from '@temporalio/proto';
 import { Client, type ConnectionLike } from '@temporalio/client';
 import {
@@ -169,7 +169,7 @@ async function findSilentRun(
         )
         .then(
           () => true,
-          // A worker fails this query again and again, so there is a worker.
+          // Temporal answers so if a worker keeps failing at this run, so there is a worker.
           (error: unknown) => codeOf(grpcCause(error)) === GRPC.failedPrecondition,
         ),
     ),

@@ -65,7 +65,7 @@ export function verifyReceipt(document: unknown, signers: readonly Signer[] | nu
   return verified;
 }
 
-/** What held the run back names who decided, so the receipt needs an entry with their answer. */
+/** An entry `held` names the people who decided, so the receipt also needs an entry with their answer. */
 function missingAnswers({ entries }: Receipt): string[] {
   return entries.flatMap(({ what, facts: { for: kind, name, from, end, by } }) => {
     if (what !== 'held' || kind !== 'approval' || (end !== 'approved' && end !== 'rejected')) return [];
@@ -176,7 +176,7 @@ function requireEnough({ plan: { rules }, yeses }: Approved, proofs: readonly Ch
   }
 }
 
-/** As workers count: a rule without a proof takes an answer with one, too, as not proven. */
+/** Counts as workers do: a rule that needs no proof also takes an answer that has one, but counts it as not proven. */
 function countedFor(rule: ApprovalRule, yeses: readonly Yes[], proofs: readonly CheckedProof[]) {
   const keyOf = (index: number) => (rule.proof === 'none' ? null : proofs[index]!.key) ?? NOT_PROVEN;
   return differentPeople(
@@ -278,8 +278,8 @@ function runIn({ facts: { serverId, startedAt } }: ReceiptEntry, servers: Readon
 }
 
 /**
- * The last request that may have started an operation of which one was in doubt. Where the requests are missing, one
- * counts as sent.
+ * If a request of an operation was in doubt, returns the last request that may have started it. If the requests are
+ * missing, the operation counts as requested.
  */
 function inDoubt({ what, facts, at }: ReceiptEntry, before: readonly ReceiptEntry[]): Requested[] {
   if (what !== 'deployment' && what !== 'backup') return [];

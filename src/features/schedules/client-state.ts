@@ -1,4 +1,7 @@
-/** Reads the state of the schedules at Temporal, and of the runs that they started last. */
+/**
+ * Reads the state of the schedules at Temporal, and of the runs that they started last. Translates definitions of
+ * schedules into Temporal's options, and back.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ScheduleDescription,
@@ -146,7 +149,7 @@ export async function firingOf(
     const { status, raw } = await handle.describe();
     if (status.name === 'RUNNING') return { ...unknown, workflowId: raw.pendingChildren?.[0]?.workflowId ?? null };
     const left = (await handle.result().catch(leftBy)) as Partial<ScheduledResult> | null;
-    // What a defect ended leaves no outcome, and is not in progress any more.
+    // A firing that a defect ended leaves no outcome, but is no longer in progress.
     return { ...unknown, ...left, outcome: left?.outcome ?? (left?.alreadyStarted === true ? null : 'unknown') };
   };
   const { answer, unreadable } = await leniently(() => unlessMissing(read()));
@@ -157,7 +160,7 @@ export async function firingOf(
 /** The types of failures before a firing starts anything. */
 const NOTHING_STARTED: readonly unknown[] = ['NoWorker', 'Usage'] satisfies ErrorType[];
 
-/** @returns what the firing left. @throws what is no failure of the firing itself */
+/** @returns the result that a failed firing left. @throws the error if it is no failure of the firing itself */
 function leftBy(error: unknown): Partial<ScheduledResult> | null {
   if (!(error instanceof WorkflowFailedError)) throw error;
   const { cause } = error;

@@ -279,7 +279,7 @@ function movedCalendar({ time, to }: MovedTime): Calendar {
   };
 }
 
-/** checkInventory and checkRollouts have made sure that every rollout, server and site exists. */
+/** `checkSchedules` has made sure that every rollout, server and site exists. */
 function startOf(
   { start, heartbeat, supersede, ...schedule }: ScheduleConfig,
   { configuration, inventory }: PlanContext,

@@ -1,4 +1,4 @@
-/** What a run expects of its sites, as the worker knew it when the run began. */
+/** The checks of a run's sites: what the run expects, as the worker knew it when the run began, and how it is checked. */
 import { factOf } from '../../contract/facts.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import { CHECKS_FACT, type CheckAim, type CheckResult, type SiteRead } from './shapes.ts';

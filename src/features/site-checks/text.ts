@@ -41,7 +41,7 @@ export function readText({ why, httpStatus, commit }: SiteRead): string {
   return `${why ?? `status ${httpStatus}, as expected`}${commit === null ? '' : `, commit ${commitText(commit)}`}`;
 }
 
-/** What a deployment waits for whose check goes on. */
+/** Says what a deployment waits for while its check is in progress. */
 export function checkSentence(
   { siteId, check, last, ...reads }: WaitingForCheck,
   what: string | null,

@@ -1,4 +1,7 @@
-/** Reads a site for its check. Only the worker's belay.yaml has the expectations and the secrets of the request. */
+/**
+ * The worker's part of site checks: it tells a run which checks there are, and reads the sites. Only the worker's
+ * belay.yaml has the expectations and the secrets of the request.
+ */
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { partsOf, type RolloutInput } from '../rollouts/shapes.ts';
 import type { RunInput } from '../../contract/run.ts';
