@@ -4,7 +4,7 @@ import { locateKey, readConfiguration } from '../config/load.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf, type Target } from '../contract/target.ts';
 import type { RunType, Outcome } from '../contract/names.ts';
-import { holdToInventory } from '../config/inventory.ts';
+import { createInventoryCheck } from '../config/inventory.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { withFacts } from '../request/input/start-request.ts';
@@ -88,8 +88,8 @@ async function exitCodeOfRun(type: RunType, input: RunInput, options: RunFlags):
 
 /** Workers check the request against their own belay.yaml as well. This check only saves the user a wait. */
 async function refuseInventoryConflict(input: RunInput): Promise<void> {
-  const hold = holdToInventory(await readConfiguration());
-  const found = hold(input);
+  const conflictOf = createInventoryCheck(await readConfiguration());
+  const found = conflictOf(input);
   if (found === null) return;
   throw new BelayError('Usage', `${await locateKey(found.path)}: ${found.path.join('.')}: ${found.message}`);
 }

@@ -19,7 +19,7 @@ export interface InventoryConflict {
 }
 
 /** @returns what keeps such a run from the file's servers, sites and apps; null if nothing does */
-export function holdToInventory(configuration: Configuration): (asked: RunParts) => InventoryConflict | null {
+export function createInventoryCheck(configuration: Configuration): (asked: RunParts) => InventoryConflict | null {
   const checks = [refuseSpelling(configuration), refuseOtherServer(configuration), refuseUnknown(configuration)];
   return (asked) => {
     for (const check of checks) {

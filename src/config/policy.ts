@@ -1,7 +1,7 @@
 /** The policy of a worker: what its belay.yaml says about when to deploy. */
 import type { Configuration } from './load.ts';
 import { isInScope, type Place, type Scope } from './file/scope.ts';
-import { holdToInventory, buildInventory } from './inventory.ts';
+import { createInventoryCheck, buildInventory } from './inventory.ts';
 import { hashOf } from '../contract/ids.ts';
 import type { PlannedOperation, RunParts } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
@@ -48,12 +48,12 @@ export interface Policy extends ReturnType<typeof ofFeatures> {
 }
 
 export function policyOf(configuration: Configuration): Policy {
-  const hold = holdToInventory(configuration);
+  const conflictOf = createInventoryCheck(configuration);
   return {
     hash: shortHash(configuration),
     isLatest: true,
     refusalOf: (asked) => {
-      const found = hold(asked);
+      const found = conflictOf(asked);
       return found === null ? null : `the worker's belay.yaml (${plainText(found.path.join('.'))}): ${found.message}`;
     },
     ...ofFeatures(configuration, placesIn(configuration)),
@@ -61,7 +61,7 @@ export function policyOf(configuration: Configuration): Policy {
 }
 
 function placesIn(configuration: Configuration): Places {
-  const placeOf = placeIn(configuration);
+  const placeOf = createPlaceOf(configuration);
   // Both, one by one: a fleet that a run names may add what holds it back, and open no window.
   const of = (operation: PlannedOperation): Place[] => {
     const [place, { fleet = null }] = [placeOf(operation), operation];
@@ -70,7 +70,7 @@ function placesIn(configuration: Configuration): Places {
   return { of, fit: (scope, operation) => of(operation).some((place) => isInScope(scope, place)) };
 }
 
-function placeIn({ fleets }: Configuration): (operation: PlannedOperation) => Place {
+function createPlaceOf({ fleets }: Configuration): (operation: PlannedOperation) => Place {
   const { servers, placeOf } = buildInventory(fleets);
   return (operation) => {
     const target = 'target' in operation ? operation.target : null;

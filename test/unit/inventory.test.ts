@@ -1,7 +1,7 @@
 /** What of a run belay.yaml forbids: another server, another spelling of an id, and unknown ids if it is strict. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { holdToInventory } from '../../src/config/inventory.ts';
+import { createInventoryCheck } from '../../src/config/inventory.ts';
 import type { Configuration } from '../../src/config/load.ts';
 import { appTarget, siteTarget, type RunParts } from '../../src/contract/target.ts';
 
@@ -14,7 +14,7 @@ const servers = new Map([
 const FILE: Configuration = { fleets: { shop: { servers } }, sites: { '50': { url: 'https://shop.example' } } };
 
 const refused = (asked: Partial<RunParts>, more: Configuration = {}) =>
-  holdToInventory({ ...FILE, ...more })({ targets: [], ...asked });
+  createInventoryCheck({ ...FILE, ...more })({ targets: [], ...asked });
 const site = (id: string) => ({ targets: [siteTarget(id)] });
 
 describe('the inventory of belay.yaml', () => {
@@ -40,7 +40,7 @@ describe('the inventory of belay.yaml', () => {
   test('refuses another spelling of an id that only a freeze, an approval or a report names', () => {
     const when = { from: '2026-12-20T18:00', to: '2026-12-21T18:00', reason: 'season' };
     const file: Configuration = { freezes: { christmas: { ...when, for: { sites: ['34'], servers: ['12'] } } } };
-    const hold = holdToInventory(file);
+    const hold = createInventoryCheck(file);
     assert.deepEqual(hold({ targets: [siteTarget('034')] })?.path, ['freezes', 'christmas', 'for', 'sites']);
     assert.equal(hold({ serverId: '012', targets: [] })?.path.at(-1), 'servers');
     assert.equal(hold({ targets: [siteTarget('34'), siteTarget('35')] }), null);
@@ -48,7 +48,7 @@ describe('the inventory of belay.yaml', () => {
 
   test('never refuses an id that it knows exactly because that resembles another', () => {
     const both = new Map([['12', { sites: ['34', '034'] }]]);
-    const hold = holdToInventory({ fleets: { shop: { servers: both } } });
+    const hold = createInventoryCheck({ fleets: { shop: { servers: both } } });
     assert.equal(hold({ serverId: '12', targets: [siteTarget('34'), siteTarget('034')] }), null);
     assert.match(hold({ targets: [siteTarget('0034')] })?.message ?? '', /known site 34 /);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { holdToInventory } from '../../src/config/inventory.ts';
+import { createInventoryCheck } from '../../src/config/inventory.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import fc from 'fast-check';
 import type { FleetConfig } from '../../src/config/file/fleets.ts';
@@ -92,7 +92,7 @@ test("a server's apps follow its sites, and an app has the id of a site without 
     { serverId: '12', targets: [siteTarget('34'), appTarget('34'), appTarget('7')] },
     { serverId: '13', siteIds: ['7'] },
   ]);
-  const hold = holdToInventory({ fleets: { shop: { servers } } });
+  const hold = createInventoryCheck({ fleets: { shop: { servers } } });
   assert.equal(hold({ serverId: '12', targets: [appTarget('7'), siteTarget('34')] }), null);
   const message = hold({ serverId: '13', targets: [siteTarget('7'), appTarget('7')] })?.message;
   assert.equal(message, 'app 7 belongs to server 12, not to 13: use --server 12, or move the app in the file');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { siteTarget } from '../../../src/contract/target.ts';
 import { readConfiguration } from '../../../src/config/load.ts';
-import { holdToInventory } from '../../../src/config/inventory.ts';
+import { createInventoryCheck } from '../../../src/config/inventory.ts';
 import { PACE } from '../../support/command-line.ts';
 import { startCommands, type Commands } from '../../support/commands.ts';
 import { began } from '../../support/journal.ts';
@@ -54,10 +54,10 @@ describe('the inventory', () => {
   });
 
   test('has no conflict with its own entries or with unknown ids', async () => {
-    const hold = holdToInventory(await readConfiguration({ path: file, isNamed: true }));
+    const hold = createInventoryCheck(await readConfiguration({ path: file, isNamed: true }));
     const asked = (serverId: string, siteIds: string[]) => ({ serverId, targets: siteIds.map(siteTarget) });
     for (const [serverId, siteIds] of PASSES) assert.equal(hold(asked(serverId, siteIds)), null);
-    for (const [serverId, siteIds] of REFUSED) assert.equal(holdToInventory({})(asked(serverId, siteIds)), null);
+    for (const [serverId, siteIds] of REFUSED) assert.equal(createInventoryCheck({})(asked(serverId, siteIds)), null);
   });
 
   for (const [serverId, siteIds, says] of REFUSED) {
