@@ -161,7 +161,8 @@ function webhookRoute(app: FastifyInstance, options: WebhookOptions, { metrics, 
       return refuse(request, reply.headers(LATER).header('connection', 'close'), 503, 'overloaded');
     },
     handler: async (request, reply) => {
-      const source = sourceOf(request, sources) ?? { ...UNVERIFIED_SOURCE, name: '' };
+      const source = sourceOf(request, sources);
+      if (source === null) return refuse(request, reply, 404, 'no_source');
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const delivery = { source, headers: request.headers, body, receivedMs: Date.now() };
       const label = labelOf(request, sources);
