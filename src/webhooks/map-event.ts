@@ -37,7 +37,7 @@ interface Meaning {
 export function eventOf(body: JsonObject, { fields = {}, kinds = {}, secrets = [] }: Meaning = {}): ServiceEvent {
   const find = (what: keyof typeof LIKELY) => firstOf(body, fields[what] === undefined ? LIKELY[what] : [fields[what]]);
   const rawKind = find('kind')?.trim() ?? null;
-  const idIn = (what: 'server' | 'site' | 'backup') => {
+  const findId = (what: 'server' | 'site' | 'backup') => {
     const id = find(what);
     // A value that looks like a secret is not an id.
     return id === null || problemOfId(id) !== null || redactedText(id, secrets) !== id ? null : id;
@@ -45,9 +45,9 @@ export function eventOf(body: JsonObject, { fields = {}, kinds = {}, secrets = [
   return {
     kind: eventKindOf(rawKind, kinds),
     rawKind: rawKind === null ? null : plainText(redactedText(rawKind, secrets), 100),
-    serverId: idIn('server'),
-    siteId: idIn('site'),
-    backupId: idIn('backup'),
+    serverId: findId('server'),
+    siteId: findId('site'),
+    backupId: findId('backup'),
     at: isoTime(find('time')?.trim() ?? null),
   };
 }
@@ -68,14 +68,19 @@ function firstOf(body: JsonObject, paths: readonly string[]): string | null {
 /** Accepts seconds or milliseconds since 1970, or a date as text. */
 function isoTime(text: string | null): string | null {
   if (text === null) return null;
-  const number = /^\d{9,11}(\.\d+)?$/.test(text) ? Number(text) * 1000 : /^\d{12,14}$/.test(text) ? Number(text) : null;
-  // Date.parse accepts almost any text with a digit, so check the form first.
-  const isDate = /^(\d{4}-\d\d-\d\d([T ]|$)|[A-Z][a-z]{2}, \d)/.test(text);
-  const ms = number ?? (isDate ? Date.parse(hasZone(text) ? text : `${text}Z`) : NaN);
+  const ms = msIn(text);
   if (Number.isNaN(ms) || Math.abs(ms) > 8.64e15) return null;
   const iso = new Date(ms).toISOString();
   // Times are compared as texts, and a year of five digits, which begins with a sign, would be before any other.
   return /^\d/.test(iso) ? iso : null;
+}
+
+function msIn(text: string): number {
+  if (/^\d{9,11}(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  if (/^\d{12,14}$/.test(text)) return Number(text);
+  // Date.parse accepts almost any text with a digit, so check the form first.
+  const isDate = /^(\d{4}-\d\d-\d\d([T ]|$)|[A-Z][a-z]{2}, \d)/.test(text);
+  return isDate ? Date.parse(hasZone(text) ? text : `${text}Z`) : NaN;
 }
 
 const hasZone = (date: string) => !date.includes(':') || /([+-]\d\d:?\d\d|[A-Za-z])$/.test(date);

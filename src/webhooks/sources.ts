@@ -47,8 +47,8 @@ function sourceOf(name: string, config: SourceConfig): Source {
   const { fields = {}, kinds = {}, maxPerMinute = DEFAULT_PER_MINUTE } = config;
   const meaning = { name, fields, kinds, maxPerMinute };
   if (config.verify === 'none') return { ...UNVERIFIED_SOURCE, ...meaning, ...idHeader(config.idHeader) };
-  const form = config.verify === 'standard-webhooks' ? standardForm : hmacForm;
-  const secrets = secretsIn(`events.sources.${name}.secrets`, config.secrets, form);
+  const problemOf = config.verify === 'standard-webhooks' ? problemOfStandardSecret : problemOfHmacSecret;
+  const secrets = secretsIn(`events.sources.${name}.secrets`, config.secrets, problemOf);
   if (config.verify === 'standard-webhooks') return standardSource(name, secrets, meaning);
   return { ...meaning, secrets, verify: verifyHmac(config), idHeaders: [], ...idHeader(config.idHeader) };
 }
@@ -94,16 +94,18 @@ interface Secrets {
   problem: string | null;
 }
 
-/** Describes what is wrong with a secret and how to fix it, or returns null. */
-type SecretForm = (secret: string) => string | null;
+const problemOfHmacSecret = (secret: string): string | null =>
+  /^.{16,}$/.test(secret) ? null : 'the secret is too weak: use one line of at least 16 characters';
 
-const NOT_HMAC = 'the secret is too weak: use one line of at least 16 characters';
-
-const standardForm: SecretForm = problemOfStandardSecret;
-const hmacForm: SecretForm = (secret) => (/^.{16,}$/.test(secret) ? null : NOT_HMAC);
-
-/** @throws ConfigError at once if a variable is not set */
-function secretsIn(key: string, places: readonly SecretRef[], problemOf: SecretForm): () => Promise<Secrets> {
+/**
+ * @param problemOf describes what is wrong with a secret and how to fix it, or returns null
+ * @throws ConfigError at once if a variable is not set
+ */
+function secretsIn(
+  key: string,
+  places: readonly SecretRef[],
+  problemOf: (secret: string) => string | null,
+): () => Promise<Secrets> {
   const reads = places.map((place, index) => [`${key}.${index}`, secretSource(`${key}.${index}`, place)] as const);
   return async () => {
     const secrets: Secrets = { usable: [], problem: null };

@@ -38,8 +38,8 @@ export function receipt(workflowId: string | undefined, options: ReceiptOptions)
 }
 
 async function verify(file: string, { signers, json }: ReceiptOptions): Promise<void> {
-  const known = signers === undefined ? null : parseAllowedSigners(await text(signers));
-  const document = parsedJson(await text(file));
+  const known = signers === undefined ? null : parseAllowedSigners(await readText(signers));
+  const document = parsedJson(await readText(file));
   const { approvals, rejections, problems } = verifyReceipt(document, known);
   const isGood = problems.length === 0;
   process.exitCode = isGood ? EXIT.completed : EXIT.failed;
@@ -52,7 +52,7 @@ async function verify(file: string, { signers, json }: ReceiptOptions): Promise<
   ]);
 }
 
-async function text(file: string): Promise<string> {
+async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new BelayError('Usage', `${file} cannot be read (${error.code ?? error.message})`);
   });
@@ -71,8 +71,8 @@ async function keepAll(since: number, folder: string, { json }: ReceiptOptions):
   print(files);
   for (const { workflowId, runId, message } of failed)
     printNote(`no receipt of ${plainText(workflowId)} (run ${runId}): ${message}`);
-  const missing = failed.length === 0 ? '' : `, ${failed.length} failed`;
-  printNote(`${counted(files.length, 'receipt')} written, ${unchanged.length} were there already${missing}`);
+  const failures = failed.length === 0 ? '' : `, ${failed.length} failed`;
+  printNote(`${counted(files.length, 'receipt')} written, ${unchanged.length} were there already${failures}`);
 }
 
 type Kept = { file: string; isNew: boolean } | { workflowId: string; runId: string; message: string };

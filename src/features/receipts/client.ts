@@ -159,21 +159,21 @@ async function operationFacts(client: Client, operation: WorkflowHandle): Promis
   const posts = new Map<string, SentPost>();
   const reads = new Set<string>();
   for (const event of events ?? []) {
-    await schedule(client, event, { facts, posts, reads });
-    await close(client, event, posts);
+    await recordScheduled(client, event, { facts, posts, reads });
+    await recordAnswer(client, event, posts);
     const read = facts.posts.length > 0 ? null : await readIn(client, event, reads);
     if (read?.ok === true) facts.baseline = { at: timeOf(event), status: read.status };
   }
   return facts;
 }
 
-interface Known {
+interface Found {
   facts: OperationFacts;
   posts: Map<string, SentPost>;
   reads: Set<string>;
 }
 
-async function schedule(client: Client, event: Event, { facts, posts, reads }: Known): Promise<void> {
+async function recordScheduled(client: Client, event: Event, { facts, posts, reads }: Found): Promise<void> {
   const { activityType, input } = event.activityTaskScheduledEventAttributes ?? {};
   const id = String(event.eventId);
   if (READS.includes(activityType?.name ?? '')) reads.add(id);
@@ -185,7 +185,7 @@ async function schedule(client: Client, event: Event, { facts, posts, reads }: K
   facts.posts.push(post);
 }
 
-async function close(client: Client, event: Event, posts: Map<string, SentPost>): Promise<void> {
+async function recordAnswer(client: Client, event: Event, posts: Map<string, SentPost>): Promise<void> {
   const completed = event.activityTaskCompletedEventAttributes;
   const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
   const post = posts.get(String((completed ?? failed)?.scheduledEventId));
