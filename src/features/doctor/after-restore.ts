@@ -34,11 +34,11 @@ export async function findUndecided(session: Session, epoch: string): Promise<Ch
 }
 
 function epochReport(epoch: string, inFlight: readonly LeftInFlight[]): CheckReport {
-  const ofIt = inFlight.filter((it) => it.epoch === epoch).length;
+  const begun = inFlight.filter((it) => it.epoch === epoch).length;
   const unread = inFlight.filter((it) => it.epoch === null && it.unreadable !== null).length;
-  const began = `BELAY_EPOCH is ${epoch}; ${ofIt} of ${inFlight.length} runs and operations in flight began in it`;
-  const message = unread === 0 ? began : `${began}, and the epoch of ${unread} cannot be read`;
-  if (ofIt + unread === 0) return { name: 'epoch', state: 'ok', message };
+  const known = `BELAY_EPOCH is ${epoch}; ${begun} of ${inFlight.length} runs and operations in flight began in it`;
+  const message = unread === 0 ? known : `${known}, and the epoch of ${unread} cannot be read`;
+  if (begun + unread === 0) return { name: 'epoch', state: 'ok', message };
   const remedy = 'if no worker has run since the restore, set BELAY_EPOCH to another word before you start one';
   return warning('epoch', message, remedy);
 }
@@ -54,7 +54,7 @@ function inFlightReport({ workflowId, epoch, lockedBy, request, unreadable }: Le
     return warning(workflowId, `in flight, of an epoch that cannot be read: ${unreadable}${lock}`, CHECK);
   }
   if (epoch === null) {
-    const message = 'has not begun, as far as Temporal remembers: workers will begin it, for the second time perhaps';
+    const message = 'has not begun, as far as Temporal remembers: workers will begin it, perhaps for the second time';
     return warning(
       workflowId,
       message,

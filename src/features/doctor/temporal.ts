@@ -101,11 +101,11 @@ async function fixRetention(connection: ConnectionLike, namespace: string, comma
 const WARN_DAYS = 21;
 
 function credentialChecks({ credentials }: Pick<TemporalEndpoint, 'credentials'>): Check[] {
-  return credentials === null ? [] : [{ name: "Temporal's credentials", run: async () => inspect(credentials) }];
+  return credentials === null ? [] : [{ name: "Temporal's credentials", run: async () => credentialsFinding(credentials) }];
 }
 
 /** @throws ConfigError */
-function inspect(credentials: Credentials): Finding {
+function credentialsFinding(credentials: Credentials): Finding {
   const { connectionOptions, certificateEndMs } = credentials.read();
   const key = connectionOptions.apiKey === undefined ? [] : ['an API key'];
   if (certificateEndMs === null) return { state: 'ok', message: key[0] ?? 'none, over TLS' };

@@ -53,17 +53,17 @@ const workerCheck = (look: Look, taskQueue: string): Check => ({
     const { connection, namespace, seen } = looked;
     const problem = problemOfWorkers(seen, taskQueue);
     if (problem !== null) return { state: 'failed', ...problem };
-    const waiting = await findUnserved(connection, { namespace, taskQueue }, seen).catch(() => null);
-    if (waiting === null) {
-      const silent = await findSilentRun(connection, { namespace, taskQueue }).catch(() => null);
-      const workers = seen.pollers.map(describe).join('; ');
-      if (silent === null) return { state: 'ok', message: workers };
-      const message = `no worker answers for ${silent}, although one polled in the last minute or so: ${workers}`;
-      return { state: 'failed', message, remedy: NO_WORKER_REMEDY };
+    const unserved = await findUnserved(connection, { namespace, taskQueue }, seen).catch(() => null);
+    if (unserved !== null) {
+      const { count, version } = unserved;
+      const message = `${counted(count, 'workflow waits', 'workflows wait')} for workers of another build, such as ${versionText(version)}`;
+      return { state: 'failed', message, remedy: `start such a worker, or move them: \`${moveRuns(version)}\`` };
     }
-    const { count, version } = waiting;
-    const message = `${counted(count, 'workflow waits', 'workflows wait')} for workers of another build, such as ${versionText(version)}`;
-    return { state: 'failed', message, remedy: `start such a worker, or move them: \`${moveRuns(version)}\`` };
+    const workers = seen.pollers.map(describe).join('; ');
+    const silentRun = await findSilentRun(connection, { namespace, taskQueue }).catch(() => null);
+    if (silentRun === null) return { state: 'ok', message: workers };
+    const message = `no worker answers for ${silentRun}, although one polled in the last minute or so: ${workers}`;
+    return { state: 'failed', message, remedy: NO_WORKER_REMEDY };
   },
 });
 
@@ -78,10 +78,7 @@ function describe({ identity, version }: QueuePoller): string {
 
 const { TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 
-const policyCheck = (
-  look: () => Promise<(NamespaceConnection & { seen: QueueState }) | null>,
-  taskQueue: string,
-): Check => ({
+const policyCheck = (look: Look, taskQueue: string): Check => ({
   name: 'policy',
   run: async (): Promise<Finding> => {
     const looked = await look();
@@ -117,15 +114,14 @@ const placeOf = (worker: string): string => parseIdentity(worker)?.where ?? work
 
 /* Checks the key file, and that this program and the workers agree on encryption. */
 
-/** @param look finds the workers of the queue; null if Temporal does not answer */
-function encryptionCheck(look: () => Promise<{ seen: QueueState } | null>, taskQueue: string): Check {
+function encryptionCheck(look: Look, taskQueue: string): Check {
   return {
     name: 'encryption',
     run: async () => {
       const path = given('BELAY_CODEC_KEYS_FILE');
       const finding = path === null ? PLAIN : keysFinding(path);
       const looked = await look();
-      const workers = looked?.seen.pollers.map(({ identity }) => identity) ?? [];
+      const workers = looked === null ? [] : pollerIdentities(looked.seen);
       agreeOnEncryption({ encrypts: path !== null, taskQueue }, workers);
       return finding;
     },
