@@ -360,7 +360,7 @@ function changeText([last, before]: readonly PastVerdict[]): string {
     ...(last.evidence === before.evidence ? [] : [`evidence ${was(before.evidence, last.evidence)}`]),
     ...(last.commit === before.commit ? [] : [`commit ${was(shortCommit(before), shortCommit(last))}`]),
     ...(last.by === before.by ? [] : [`by ${was(before.by, last.by)}`]),
-    ...longer(last, before),
+    ...durationChange(last, before),
   ];
   return changes.length === 0 ? 'nothing since the run before' : `since the run before: ${changes.join('; ')}`;
 }
@@ -371,7 +371,7 @@ const was = (before: string | null, now: string | null): string =>
   `${plainText(word(before ?? 'none'))} → ${plainText(word(now ?? 'none'))}`;
 
 /** A tenth more or less is usual. */
-function longer({ durationMs: now }: PastVerdict, { durationMs: before }: PastVerdict): string[] {
+function durationChange({ durationMs: now }: PastVerdict, { durationMs: before }: PastVerdict): string[] {
   if (now === null || before === null || Math.abs(now - before) < Math.max(before / 10, 5_000)) return [];
   return [`took ${took(before)} → ${took(now)}`];
 }

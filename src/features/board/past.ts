@@ -96,12 +96,12 @@ export function createPast(session: Session): Past {
     for (const subject of subjectsOf(run.result)) {
       const entry = bySubject.get(subjectKey(subject)) ?? { subject, runs: [] };
       const others = entry.runs.filter((it) => it.result.runId !== runId);
-      const dropped = [...others, run].sort((a, b) => endOf(b).localeCompare(endOf(a)));
-      entry.runs = dropped.splice(0, MOST_SHOWN);
+      entry.runs = [...others, run].sort((a, b) => endOf(b).localeCompare(endOf(a))).slice(0, MOST_SHOWN);
       bySubject.set(subjectKey(subject), entry);
     }
   }
 
+  /** Forgets runs that no subject shows. A run whose subjects are not known stays until its result was read. */
   function sweep(): void {
     const shown = new Set([...bySubject.values()].flatMap((it) => it.runs.map(({ result }) => result.runId)));
     for (const [runId, { isRead, result }] of runs)
@@ -189,7 +189,8 @@ function verdictOf(session: Session, { result, by, isRead }: PastRun, subject: B
   const { workflowId, runId, commit, backup } = result;
   const part = partOf(result, subject);
   const outcome = part?.outcome ?? (isRead ? result.outcome : listedOutcome(result));
-  const startedAt = isRead ? (part?.startedAt ?? null) : isWhole(result) ? result.startedAt : null;
+  const listedStart = hasOnePart(result) ? result.startedAt : null;
+  const startedAt = isRead ? (part?.startedAt ?? null) : listedStart;
   const endedAt = part?.endedAt ?? endOf({ result });
   const error = (part !== null && 'error' in part ? part.error : null) ?? result.error;
   return {
@@ -210,10 +211,10 @@ function verdictOf(session: Session, { result, by, isRead }: PastRun, subject: B
 
 /** `completed` is true of every part of a run. Any other outcome is that of the worst part. */
 const listedOutcome = (result: RunResult): Outcome | null =>
-  result.outcome === 'completed' || isWhole(result) ? result.outcome : null;
+  result.outcome === 'completed' || hasOnePart(result) ? result.outcome : null;
 
-/** A run with a single part: whatever is known of the run is true of that part. */
-const isWhole = ({ backup, deployments }: RunResult): boolean => deployments.length + (backup === null ? 0 : 1) === 1;
+/** Whatever is known of such a run is true of its only part. */
+const hasOnePart = ({ backup, deployments }: RunResult): boolean => deployments.length + (backup === null ? 0 : 1) === 1;
 
 const durationMs = (from: string | null, to: string): number | null =>
   from === null || to === '' ? null : Math.max(0, Date.parse(to) - Date.parse(from));

@@ -85,8 +85,8 @@ function blockListOf(proxies: readonly string[]): BlockList {
   for (const proxy of proxies) {
     const [address = '', bits] = proxy.split('/');
     const [family, most] = isIP(address) === 6 ? (['ipv6', 128] as const) : (['ipv4', 32] as const);
-    const isNetwork = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
-    if (isIP(address) === 0 || !isNetwork)
+    const isLengthValid = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+    if (isIP(address) === 0 || !isLengthValid)
       throw new ConfigError(`--trusted-proxy ${proxy}: give an address or a network, such as 10.0.0.5 or 10.0.0.0/24`);
     list.addSubnet(address, bits === undefined ? most : Number(bits), family);
   }

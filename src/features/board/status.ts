@@ -223,15 +223,17 @@ function ofInFlight(it: InFlight): Attention {
   const { startedAt: since, links } = it.status.result;
   const more = { since, workflowId: it.workflowId, ui: links.ui };
   const { waiting } = it.status;
-  const silence = contactText(it.status, it.kind);
+  const isSilent = contactText(it.status, it.kind) !== null;
+  const kindOr = (other: AttentionKind): AttentionKind => {
+    if (isSilent) return 'no_worker';
+    return waiting?.kind === 'approval' ? 'approval' : other;
+  };
   if (it.kind === 'rollout') {
     const { name } = it.status.result;
-    const kind = silence !== null ? 'no_worker' : waiting?.kind === 'approval' ? 'approval' : 'paused';
-    return attention(kind, `rollout ${plainText(name ?? it.workflowId)}`, rolloutNow(it.status), more);
+    return attention(kindOr('paused'), `rollout ${plainText(name ?? it.workflowId)}`, rolloutNow(it.status), more);
   }
   const what = subjectsOf(it.status.result).map(subjectText).join(', ') || plainText(it.workflowId);
-  const kind = silence !== null ? 'no_worker' : waiting?.kind === 'approval' ? 'approval' : 'failing_reads';
-  return attention(kind, plainText(what), liveLine(it.status, false), more);
+  return attention(kindOr('failing_reads'), plainText(what), liveLine(it.status, false), more);
 }
 
 function ofLast({ last, ...target }: BoardTarget): Attention {
