@@ -106,6 +106,8 @@ export const LEAST_FOR_ADVICE = 10;
 /** The part of the budget that a 95th percentile may take up. */
 const AMPLE = 0.8;
 const SPARE = 1.5;
+/** How many times longer the median of the newest operations is, at least, for a slowdown. */
+const SLOWER = 1.5;
 
 /** @returns null if the budget is ample, or too little is known */
 export function tooFewTries(past: readonly Observation[], budget: Budget): TooFewTries | null {
@@ -135,7 +137,7 @@ export function slowdownOf(past: readonly Observation[]): Slowdown | null {
   const half = Math.min(COMPARED, Math.floor(past.length / 2));
   if (half < LEAST_FOR_ADVICE) return null;
   const [isMs, wasMs] = [quantile(past.slice(0, half), 0.5), quantile(past.slice(half, 2 * half), 0.5)];
-  return isMs !== null && wasMs !== null && isMs > SPARE * wasMs ? { wasMs, isMs } : null;
+  return isMs !== null && wasMs !== null && isMs > SLOWER * wasMs ? { wasMs, isMs } : null;
 }
 
 export type OperationResult = BackupResult | DeploymentResult;
