@@ -60,8 +60,7 @@ async function prepare(monitoring: Monitoring, log: Logger): Promise<MonitoringS
     installRuntime(log);
     return null;
   }
-  const { createSdkMetrics } = await import('./worker/monitoring-server.ts');
-  const { serveMonitoring } = await import('./worker/monitoring-server.ts');
+  const { createSdkMetrics, serveMonitoring } = await import('./worker/monitoring-server.ts');
   const sdkMetrics = await createSdkMetrics();
   const server = await serveMonitoring(address, monitoring, sdkMetrics);
   installRuntime(log, sdkMetrics.exporter);

@@ -140,8 +140,7 @@ export async function demo(options: DemoOptions): Promise<void> {
   // Imported only here, because it loads the worker, which most commands do not need.
   const { startStack } = await import('../dev/stack.ts');
   const folder = await mkdtemp(join(tmpdir(), 'belay-demo-'));
-  const print = printNote;
-  print('Starting a Temporal server, a worker and a sandbox that emulates the hosting service.');
+  printNote('Starting a Temporal server, a worker and a sandbox that emulates the hosting service.');
   try {
     const stack = await startStack({
       folder,
@@ -152,16 +151,16 @@ export async function demo(options: DemoOptions): Promise<void> {
       policy: fixedPolicy({}),
     });
     try {
-      print('Backing up server s1, then deploying site a1.');
+      printNote('Backing up server s1, then deploying site a1.');
       process.exitCode = await runOnce(stack, options.json === true);
       if (options.keep !== true) {
-        print(
+        printNote(
           'Stopping everything. To keep it running and open the run in the Temporal UI: npx belay-deploy demo --keep',
         );
         return;
       }
       const { connectionOptions, uiUrl } = stack.temporal;
-      print(`Still running: Temporal ${connectionOptions.address}, Temporal UI ${uiUrl}. Press Ctrl-C to stop.`);
+      printNote(`Still running: Temporal ${connectionOptions.address}, Temporal UI ${uiUrl}. Press Ctrl-C to stop.`);
       await runUntilSignal(stack.broken);
     } finally {
       await stack.stop();

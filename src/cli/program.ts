@@ -201,18 +201,18 @@ export async function executeCommand(args: string[]): Promise<number> {
 
 /** Runs the command of this process, and ends it. */
 export async function main(): Promise<void> {
-  let lost: string | null = null;
+  let writeError: string | null = null;
   const note = (error?: NodeJS.ErrnoException | null) => {
     // The reader may have closed the pipe, because it has what it needs.
     const isClosed = error?.code === 'EPIPE' || error?.code === 'ERR_STREAM_DESTROYED';
-    if (error && !isClosed) lost ??= error.message;
+    if (error && !isClosed) writeError ??= error.message;
   };
   process.stdout.on('error', note);
   process.stderr.on('error', () => undefined);
   const end = (error?: NodeJS.ErrnoException | null) => {
     note(error);
-    if (lost !== null) {
-      printNote(`belay: cannot write to stdout: ${lost}`);
+    if (writeError !== null) {
+      printNote(`belay: cannot write to stdout: ${writeError}`);
       // The exit code of a verdict tells more than a failed write.
       process.exitCode ||= EXIT.usage;
     }

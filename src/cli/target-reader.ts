@@ -77,7 +77,7 @@ export function createTargetReader(
       Promise.all(
         all.map(async (target, index) => {
           await sleep(index * SPREAD_MS);
-          return readingAfter(unread(target), await turnAndRead(() => read(target)));
+          return readingAfter(unread(target), await readInTurn(() => read(target)));
         }),
       ),
     follow: (all, intervalMs) => followAll(read, all, intervalMs),
@@ -108,7 +108,7 @@ const ANSWERED = { problem: null, pauseMs: 0, isCeiling: false, isMissing: false
 const FAILED = { status: null, state: null, pauseMs: 0, isCeiling: false, isMissing: false } as const;
 
 /** A snapshot waits for its turn below the ceiling, but not for a service that asks for a pause. */
-async function turnAndRead(read: () => Promise<Answer>): Promise<Answer> {
+async function readInTurn(read: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await read();
     if (!answer.isCeiling) return answer;

@@ -43,13 +43,13 @@ export async function awaitResult<R extends Linked>(
     wasAllowed = true;
   };
   for (;;) {
-    const stopped = () => signal?.aborted === true;
-    if (stopped()) throw await awaited.stopped();
+    const isStopped = () => signal?.aborted === true;
+    if (isStopped()) throw await awaited.stopped();
     try {
       return withLink(session, await poll<R>(session, awaited, onAllowed, signal));
     } catch (error) {
       if (error instanceof WorkflowFailedError) throw await awaited.failed(error);
-      if (stopped()) throw await awaited.stopped();
+      if (isStopped()) throw await awaited.stopped();
       // A repeated call carries the API key of its first attempt, which may have been replaced since.
       const isDeniedNow = wasAllowed && isDenied(error);
       const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error);

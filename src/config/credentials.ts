@@ -39,14 +39,14 @@ export const accessTo = ({ connectionOptions, credentials }: Endpoint): Access =
 
 /** @param address that stays, whatever the files say later. @returns null if the connection needs no credentials */
 export function credentialsOf({ connectionOptions: first }: LoadedProfile, address: string): Credentials | null {
-  const certificate = pairOf(first) !== undefined;
+  const hasCertificate = pairOf(first) !== undefined;
   if (!first.apiKey && !first.tls) return null;
   return {
     read() {
       const { connectionOptions: now, certificateFrom } = loadProfile();
       if (first.apiKey && !now.apiKey)
         throw new ConfigError(`${profileFile()} has no api_key any more: add the new one`);
-      if (certificate && pairOf(now) === undefined) {
+      if (hasCertificate && pairOf(now) === undefined) {
         throw new ConfigError('the client certificate for Temporal is not set any more: add the new one');
       }
       return { connectionOptions: { ...now, address }, certificateEndMs: certificateEnd(now, certificateFrom) };

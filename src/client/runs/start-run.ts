@@ -57,7 +57,7 @@ export async function startRun(session: Session, given: RunInput, options: Start
   );
 }
 
-interface Started {
+interface StartDetails {
   type: RunType;
   workflowId: string;
   ifTaken: 'attach' | 'fail';
@@ -67,7 +67,7 @@ interface Started {
 async function startOnce(
   session: Session,
   asked: RunInput,
-  { type, workflowId, ifTaken, ...options }: StartOptions & Started,
+  { type, workflowId, ifTaken, ...options }: StartOptions & StartDetails,
 ): Promise<Run> {
   let request: Request = { input: asked, served: null };
   const startMs = Date.now();
