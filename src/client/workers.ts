@@ -57,7 +57,7 @@ export async function requireWorkers(session: Session): Promise<string[]> {
   const { taskQueue } = session;
   const seen = await session.workers((it) => problemOfWorkers(it, taskQueue) === null);
   const workers = pollerIdentities(seen);
-  agreeOnEncryption(session, workers);
+  requireSameEncryption(session, workers);
   const problem = problemOfWorkers(seen, taskQueue);
   if (problem !== null) throw new BelayError('NoWorker', `${problem.message}: ${problem.remedy}`);
   return workers;
@@ -82,7 +82,7 @@ export function problemOfWorkers(seen: QueueState, taskQueue: string): { message
  * One worker that agrees is enough, because a worker that has stopped is listed for another minute. @throws BelayError
  * `Usage`
  */
-export function agreeOnEncryption(
+export function requireSameEncryption(
   { encrypts, taskQueue }: Pick<Session, 'encrypts' | 'taskQueue'>,
   workers: readonly string[],
 ): void {

@@ -6,7 +6,7 @@ import {
   seenOn,
   problemOfWorkers,
   pollerIdentities,
-  agreeOnEncryption,
+  requireSameEncryption,
 } from '../../client/workers.ts';
 import { type QueuePoller, type QueueState, pollersOf } from '../../client/pollers.ts';
 import { findUnserved } from '../../client/runs/unserved-version.ts';
@@ -122,7 +122,7 @@ function encryptionCheck(look: Look, taskQueue: string): Check {
       const finding = path === null ? PLAIN : keysFinding(path);
       const looked = await look();
       const workers = looked === null ? [] : pollerIdentities(looked.seen);
-      agreeOnEncryption({ encrypts: path !== null, taskQueue }, workers);
+      requireSameEncryption({ encrypts: path !== null, taskQueue }, workers);
       return finding;
     },
   };

@@ -4,7 +4,7 @@ import pMap from 'p-map';
 import { SCHEDULE_PREFIX } from '../../contract/ids.ts';
 import type { ScheduledInput, ScheduleDefinition } from './shapes.ts';
 import { type ServedService, isServed } from '../../contract/service-identity.ts';
-import { agreeOnEncryption, pollerIdentities } from '../../client/workers.ts';
+import { requireSameEncryption, pollerIdentities } from '../../client/workers.ts';
 import { findService } from '../../client/find-service.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
@@ -88,7 +88,7 @@ export function createSchedules(session: Session): Schedules {
 /** Each schedule carries the service, so that a worker for another service cannot take what it starts. */
 async function plan(session: Session, definitions: ScheduleDefinition[], prune: string[]): Promise<ScheduleChange[]> {
   const workers = pollerIdentities(await session.workers());
-  agreeOnEncryption(session, workers);
+  requireSameEncryption(session, workers);
   const served = await findService(session, workers);
   return planChanges(session, { definitions: definitions.map((it) => withService(it, served)), prune, served });
 }
