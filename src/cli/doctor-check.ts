@@ -62,7 +62,7 @@ async function runOnce(run: Check['run'], fix: boolean): Promise<Finding> {
  * For a check that only gives advice, and is skipped if Temporal cannot be asked. @throws the error if the namespace does
  * not exist, because `runChecks` reports that once for all checks
  */
-export function leftOut(error: Error): string {
+export function reasonToSkip(error: Error): string {
   if (isMissingNamespace(error)) throw error;
   // The check of Temporal gives the reason and the remedy.
   return error instanceof BelayError && error.type === 'TemporalUnreachable'

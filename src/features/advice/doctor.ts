@@ -7,7 +7,7 @@ import { openSession } from '../../client/session.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { counted } from '../../contract/results.ts';
 import { targetText } from '../../contract/target.ts';
-import { leftOut, shortList, type Check, type Finding } from '../../cli/doctor-check.ts';
+import { reasonToSkip, shortList, type Check, type Finding } from '../../cli/doctor-check.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { buildInventory } from '../../config/inventory.ts';
 
@@ -21,7 +21,7 @@ export function pastChecks(): Check[] {
 const triesCheck = (look: typeof lookBack): Check => ({
   name: 'tries',
   run: async (): Promise<Finding> => {
-    const found = await look().catch(leftOut);
+    const found = await look().catch(reasonToSkip);
     if (typeof found === 'string') return { state: 'skipped', message: found };
     const unread = unreadableTexts(unreadableIn(found))
       .map((it) => `; ${it}`)
@@ -61,7 +61,7 @@ const fleetsCheck = (lookBack: () => Promise<OperationAdvice[]>): Check => ({
   run: async (): Promise<Finding> => {
     const configuration = await readConfiguration();
     if (!hasScopes(configuration)) return { state: 'skipped', message: 'no freeze and no window is for a fleet' };
-    const found = await lookBack().catch(leftOut);
+    const found = await lookBack().catch(reasonToSkip);
     if (typeof found === 'string') return { state: 'skipped', message: found };
     const { placeOf } = buildInventory(configuration.fleets);
     const targets = found.flatMap(({ target }) => target ?? []);
