@@ -19,20 +19,20 @@ export function createRetries(maxAttempts: number) {
   const interceptor: Interceptor = (options, nextCall) => {
     const beganMs = Date.now();
     const deadlineMs = Number(options.deadline ?? Infinity);
-    const putOff = putOffNow();
+    const delay = delayOfScope();
     // Attempts that Temporal limited do not count among the usual ones.
     let limitedTimes = 0;
-    const extend = () => void (options.deadline = deadlineMs === Infinity ? Infinity : deadlineMs + putOff.ms);
+    const extend = () => void (options.deadline = deadlineMs === Infinity ? Infinity : deadlineMs + delay.ms);
     const retrying = makeGrpcRetryInterceptor({
       retryableDecider(attempt, status) {
         if (ended) return false;
-        if (isLimited(status)) return putOff.isAllowed && Date.now() - beganMs < TIMING.client.limitedMs;
+        if (isLimited(status)) return delay.isAllowed && Date.now() - beganMs < TIMING.client.limitedMs;
         return usual.retryableDecider(attempt - limitedTimes, status);
       },
       delayFunction(attempt, status) {
         const delayMs = isLimited(status) ? calmPauseMs((limitedTimes += 1)) : usual.delayFunction(attempt, status);
         lastRetryAtMs = Math.max(lastRetryAtMs, Date.now() + delayMs);
-        if (isLimited(status)) putOff.ms += delayMs;
+        if (isLimited(status)) delay.ms += delayMs;
         extend();
         return delayMs;
       },
@@ -60,17 +60,17 @@ function calmPauseMs(times: number): number {
 
 /* The time for which Temporal delayed the calls of a scope. It extends the deadline of the scope. */
 
-interface PutOff {
+interface LimitDelay {
   ms: number;
   /** False if a call that Temporal limits fails at once. */
   isAllowed: boolean;
 }
 
-const scope = new AsyncLocalStorage<PutOff>();
+const scope = new AsyncLocalStorage<LimitDelay>();
 
-export const withPutOff = <T>(act: () => Promise<T>): Promise<T> => scope.run({ ms: 0, isAllowed: true }, act);
+export const waitingAtLimits = <T>(act: () => Promise<T>): Promise<T> => scope.run({ ms: 0, isAllowed: true }, act);
 
 /** Use this for calls that are not worth a wait. */
-export const withoutPutOff = <T>(act: () => Promise<T>): Promise<T> => scope.run({ ms: 0, isAllowed: false }, act);
+export const failingAtLimits = <T>(act: () => Promise<T>): Promise<T> => scope.run({ ms: 0, isAllowed: false }, act);
 
-const putOffNow = (): PutOff => scope.getStore() ?? { ms: 0, isAllowed: true };
+const delayOfScope = (): LimitDelay => scope.getStore() ?? { ms: 0, isAllowed: true };

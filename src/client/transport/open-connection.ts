@@ -7,7 +7,7 @@ import type { TemporalEndpoint } from '../../config/find-temporal.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { grpcCause, isDenied, CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL } from './grpc-errors.ts';
-import { createRetries, withPutOff } from './grpc-retries.ts';
+import { createRetries, waitingAtLimits } from './grpc-retries.ts';
 import { messageOf } from '../../contract/safe-text.ts';
 
 /** These take about a second. Belay itself waits out and reports longer outages. */
@@ -209,7 +209,7 @@ export function scopedConnection<C extends ConnectionLike>(inUse: () => C, { clo
       return held().operatorService;
     },
     ensureConnected: () => held().ensureConnected(),
-    withDeadline: (deadline, act) => within((it) => it.withDeadline(deadline, () => withPutOff(act))),
+    withDeadline: (deadline, act) => within((it) => it.withDeadline(deadline, () => waitingAtLimits(act))),
     withMetadata: (metadata, act) => within((it) => it.withMetadata(metadata, act)),
     withAbortSignal: (signal, act) => within((it) => it.withAbortSignal(signal, act)),
     async close() {

@@ -28,7 +28,7 @@ import { firstListed, ofTypes, onQueue, quoted, type Listed } from '../../client
 import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
 import { within } from '../../client/within.ts';
-import { withoutPutOff } from '../../client/transport/grpc-retries.ts';
+import { failingAtLimits } from '../../client/transport/grpc-retries.ts';
 
 export interface AdviceFilter {
   /** Only the first 50 count. Default: all servers and targets. */
@@ -88,7 +88,7 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
   }
 
   return (filter = {}) =>
-    within(session, TIMING.advice.answerMs, 'look back at past operations', () => withoutPutOff(() => advise(filter)));
+    within(session, TIMING.advice.answerMs, 'look back at past operations', () => failingAtLimits(() => advise(filter)));
 }
 
 /** Reads one page, the newest first. The query needs none of Belay's search attributes. */
