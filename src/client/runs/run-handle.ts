@@ -13,11 +13,11 @@ import {
   isBeginning,
   knownOf,
   statusOf,
-  whole,
+  completedByHistory,
   type RunStatus,
   handleOf,
-  missing,
-  silence,
+  contactFields,
+  reasonOfSilence,
   withInput,
   withPart,
 } from './run-status.ts';
@@ -92,7 +92,7 @@ interface RunRef {
 async function runError(session: Session, ref: RunRef, error: WorkflowFailedError): Promise<BelayError> {
   const result = await soon(session, 'read the run', async () => {
     const described = await ref.handle.describe();
-    return whole(session, described, failedResult(error, knownOf(described)));
+    return completedByHistory(session, described, failedResult(error, knownOf(described)));
   }).catch(() => failedResult(error, resultWithIds(ref)));
   const { type, message } = result.error ?? { type: 'Internal', message: 'the run failed without a reason' };
   return new BelayError(type, message, withLink(session, result));
@@ -121,11 +121,11 @@ function resultWithIds({ handle: { workflowId }, runId }: RunRef): RunResult {
 
 /** While an operation waits, this asks Temporal once for each of its reads. */
 function followProgress(session: Session, handle: WorkflowHandle): () => Promise<RunStatus> {
-  const isIdle = idleness();
+  const isUnattended = watchTasks();
   let last: { status: RunStatus; untilMs: number } | null = null;
   return async () => {
     if (last === null || Date.now() >= last.untilMs) {
-      const status = await progressOf(session, handle, isIdle);
+      const status = await progressOf(session, handle, isUnattended);
       last = { status, untilMs: changesAtMs(status) };
     }
     return last.status;
@@ -140,13 +140,13 @@ function changesAtMs({ waiting }: RunStatus): number {
   return Math.min(changesMs, Date.now() + maxAgeMs);
 }
 
-async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idleness): Promise<RunStatus> {
+async function progressOf(session: Session, handle: WorkflowHandle, isUnattended: IsUnattended): Promise<RunStatus> {
   const described = await describeRun(handle);
   if (described.status.name !== 'RUNNING') return statusOf(session, described);
   const known = knownOf(described);
-  const why = await silence(session, described);
+  const why = await reasonOfSilence(session, described);
   if (why !== 'silent')
-    return { result: withLink(session, known), waiting: null, ...(await missing(session, described, why)) };
+    return { result: withLink(session, known), waiting: null, ...(await contactFields(session, described, why)) };
   if (isBeginning(described)) return { result: withLink(session, known), waiting: null, contact: 'answers' };
   const open = openOperation(described);
   // Without an operation, only the run itself knows what it waits for.
@@ -158,8 +158,8 @@ async function progressOf(session: Session, handle: WorkflowHandle, isIdle: Idle
   // Only the operation itself knows since when it is parked.
   if (wait === 'other') return statusOf(session, described);
   const waiting = await withPooledProgress(session, open, wait);
-  const contact = isIdle(events) ? 'silent' : 'answers';
-  return { result: withLink(session, result), waiting, ...(await missing(session, described, contact)) };
+  const contact = isUnattended(events) ? 'silent' : 'answers';
+  return { result: withLink(session, result), waiting, ...(await contactFields(session, described, contact)) };
 }
 
 function resultOf(known: RunResult, facts: HistoryFacts, open: Open): RunResult {
@@ -173,10 +173,10 @@ function isNextOf({ deployments }: RunResult, open: Open): boolean {
   return isBackup(open) || (next !== undefined && lockIdOf(next.target) === open.workflowId);
 }
 
-type Idleness = (events: Events) => boolean;
+/** True if no worker has completed the same workflow task for a while, as far as the calls so far have seen. */
+type IsUnattended = (events: Events) => boolean;
 
-/** True if the same workflow task has not been done for a while, as far as these calls have seen. */
-function idleness(): Idleness {
+function watchTasks(): IsUnattended {
   let seen: { task: string; sinceMs: number } | null = null;
   return (events) => {
     const newest = events.find(

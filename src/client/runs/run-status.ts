@@ -63,7 +63,7 @@ export interface RunStatus {
 export async function statusOf(session: Session, described: WorkflowExecutionDescription): Promise<RunStatus> {
   if (described.status.name !== 'RUNNING') {
     const result = await closedResult(handleOf(session, described), knownOf(described));
-    return { result: withLink(session, await whole(session, described, result)), waiting: null, contact: 'closed' };
+    return { result: withLink(session, await completedByHistory(session, described, result)), waiting: null, contact: 'closed' };
   }
   const progress = await askProgress<RunProgress>(session, described);
   if (progress === null) return recordedStatus(session, described);
@@ -79,7 +79,7 @@ export async function statusOf(session: Session, described: WorkflowExecutionDes
 
 /** Used for a run that does not answer. */
 async function recordedStatus(session: Session, described: WorkflowExecutionDescription): Promise<RunStatus> {
-  const contact = await silence(session, described);
+  const contact = await reasonOfSilence(session, described);
   const known = knownOf(described);
   const open = openOperation(described);
   const begun = contact !== 'not_begun';
@@ -87,7 +87,7 @@ async function recordedStatus(session: Session, described: WorkflowExecutionDesc
     begun ? enriched(session, described, known, contact) : known,
     begun && open !== null ? recordedWait(session, open).catch(() => null) : null,
   ]);
-  return { result: withLink(session, result), waiting, ...(await missing(session, described, contact)) };
+  return { result: withLink(session, result), waiting, ...(await contactFields(session, described, contact)) };
 }
 
 /** @throws BelayError `NotFound` if the id is not a run's: a lock, for example, belongs to several runs */
@@ -101,8 +101,8 @@ export async function describeRun(handle: WorkflowHandle): Promise<WorkflowExecu
 export const handleOf = (session: Session, { workflowId, runId }: WorkflowExecutionDescription): WorkflowHandle =>
   session.client.workflow.getHandle(workflowId, runId);
 
-/** Completes the result of a closed run, because a terminated run left none itself. */
-export async function whole(
+/** Completes the result of a terminated run, which left none itself. Any other result stays as it is. */
+export async function completedByHistory(
   session: Session,
   described: WorkflowExecutionDescription,
   result: RunResult,
@@ -156,7 +156,8 @@ export function withInput(known: RunResult, { input }: Pick<HistoryFacts, 'input
   return isKnown ? known : { ...known, ...resultOfInput(input) };
 }
 
-export async function silence(
+/** Why a run does not answer, without a question to it. */
+export async function reasonOfSilence(
   session: Session,
   { raw, historyLength }: WorkflowExecutionDescription,
 ): Promise<Contact> {
@@ -180,8 +181,8 @@ export function isBeginning({ raw, historyLength, type }: WorkflowExecutionDescr
   return steps.length > 0 || raw.pendingWorkflowTask != null;
 }
 
-/** Finds out whether the workers of its version are missing. */
-export async function missing(
+/** Says `unserved` instead, with the version, if the run does not answer because no worker of its version is running. */
+export async function contactFields(
   session: Session,
   described: WorkflowExecutionDescription,
   contact: Contact,

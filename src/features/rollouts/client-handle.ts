@@ -22,7 +22,7 @@ import type { RolloutWaiting } from '../../contract/waiting.ts';
 import {
   askProgress,
   isBeginning,
-  silence,
+  reasonOfSilence,
   type Contact,
   closedResult,
   describeRun,
@@ -146,7 +146,7 @@ export async function statusOfRollout(
 
 /** Nothing answers before the first workflow task is done, and a worker may need a moment for that. */
 async function whySilent(session: Session, described: WorkflowExecutionDescription): Promise<Contact> {
-  const why = await silence(session, described);
+  const why = await reasonOfSilence(session, described);
   const isNew = Date.now() - described.startTime.getTime() < TIMING.cli.beginsWithinMs;
   return why === 'silent' && isNew && isBeginning(described) ? 'answers' : why;
 }
