@@ -12,7 +12,7 @@ import {
   beginPooled,
   isForOthers,
 } from '../../src/rules/poll-state.ts';
-import { onBeat, readsNow } from '../../src/client/runs/recorded-wait.ts';
+import { estimateReads, readsNow } from '../../src/client/runs/recorded-wait.ts';
 
 const T0 = Date.parse('2026-11-22T01:06:00Z');
 const INTERVAL_MS = 10_000;
@@ -97,8 +97,8 @@ describe('a pooled wait', () => {
   test('is shown on its beat until its worker has reported', () => {
     const { kind, tries, lastStatus, lastReadAt, nextReadAt } = waiting;
     const shown = { kind, try: 1, tries, lastStatus, lastReadAt, nextReadAt };
-    assert.deepEqual(onBeat(waiting, T0), shown);
-    assert.deepEqual(onBeat(waiting, T0 + 2.5 * INTERVAL_MS), {
+    assert.deepEqual(estimateReads(waiting, T0), shown);
+    assert.deepEqual(estimateReads(waiting, T0 + 2.5 * INTERVAL_MS), {
       ...shown,
       try: 3,
       nextReadAt: '2026-11-22T01:06:30.000Z',

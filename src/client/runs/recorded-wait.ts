@@ -14,19 +14,19 @@ import { isOperation, type Events } from './run-history.ts';
 /** These are enough for what follows the start of a timer: its end, a few hints, and the tasks of both. */
 const LATEST_EVENTS = 30;
 
-export interface Open extends Execution {
+export interface OpenOperation extends Execution {
   type: string;
 }
 
-export function openOperation({ raw }: WorkflowExecutionDescription): Open | null {
+export function openOperation({ raw }: WorkflowExecutionDescription): OpenOperation | null {
   const child = raw.pendingChildren?.find(({ workflowTypeName }) => isOperation(workflowTypeName));
   const { workflowTypeName: type, workflowId, runId } = child ?? {};
   return type && workflowId && runId ? { type, workflowId, runId } : null;
 }
 
-export const isBackup = ({ type }: Open): boolean => type === 'backupServer';
+export const isBackup = ({ type }: OpenOperation): boolean => type === 'backupServer';
 
-export async function latestEvents({ client, namespace }: Session, { workflowId, runId }: Open): Promise<Events> {
+export async function latestEvents({ client, namespace }: Session, { workflowId, runId }: OpenOperation): Promise<Events> {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace,
     execution: { workflowId, runId },
@@ -38,7 +38,7 @@ export async function latestEvents({ client, namespace }: Session, { workflowId,
 /**
  * @returns null if the operation does not wait for a read, and `other` if the events do not say which read it waits for
  */
-export async function waitOf(client: Client, open: Open, events: Events): Promise<Waiting | 'other' | null> {
+export async function waitOf(client: Client, open: OpenOperation, events: Events): Promise<Waiting | 'other' | null> {
   const begun = events.find((it) => it.timerStartedEventAttributes ?? isPooled(it));
   if (begun === undefined) return events.length < LATEST_EVENTS ? null : 'other';
   const { summary } = begun.userMetadata ?? {};
@@ -67,7 +67,7 @@ const isPooled = (event: Events[number]): boolean =>
   event.activityTaskScheduledEventAttributes?.activityType?.name === POOLED_WAIT_ACTIVITY;
 
 /** @returns null if the events do not say what the operation waits for */
-export async function recordedWait(session: Session, open: Open): Promise<Waiting | null> {
+export async function recordedWait(session: Session, open: OpenOperation): Promise<Waiting | null> {
   const wait = await waitOf(session.client, open, await latestEvents(session, open));
   return wait === 'other' ? null : wait;
 }
@@ -84,11 +84,11 @@ export async function withPooledProgress(
   const { raw } = await client.workflow.getHandle(operation.workflowId, operation.runId).describe();
   const pending = raw.pendingActivities?.find((it) => it.activityType?.name === POOLED_WAIT_ACTIVITY);
   const progress = await decoded<PooledProgress>(client, pending?.heartbeatDetails?.payloads);
-  return progress === null ? onBeat(waiting, Date.now()) : readsNow(waiting, progress, Date.now());
+  return progress === null ? estimateReads(waiting, Date.now()) : readsNow(waiting, progress, Date.now());
 }
 
 /** Estimates the progress before the first heartbeat. */
-export function onBeat(
+export function estimateReads(
   { kind, tries, lastStatus, lastReadAt, ...began }: WaitingForRead,
   nowMs: number,
 ): WaitingForRead {

@@ -23,7 +23,7 @@ import {
 } from './run-status.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { lockIdOf } from '../../contract/ids.ts';
-import { withPooledProgress, isBackup, latestEvents, openOperation, waitOf, type Open } from './recorded-wait.ts';
+import { withPooledProgress, isBackup, latestEvents, openOperation, waitOf, type OpenOperation } from './recorded-wait.ts';
 import { historyFacts, type Events, type HistoryFacts } from './run-history.ts';
 
 /** Every method throws a BelayError if it fails. */
@@ -162,13 +162,13 @@ async function progressOf(session: Session, handle: WorkflowHandle, isUnattended
   return { result: withLink(session, result), waiting, ...(await contactFields(session, described, contact)) };
 }
 
-function resultOf(known: RunResult, facts: HistoryFacts, open: Open): RunResult {
+function resultOf(known: RunResult, facts: HistoryFacts, open: OpenOperation): RunResult {
   const result = facts.parts.reduce(withPart, withInput(known, facts));
   return { ...result, phase: isBackup(open) ? 'backup' : 'deploy' };
 }
 
 /** A deployment that never got an operation has no outcome in the history, so it looks like the next one. */
-function isNextOf({ deployments }: RunResult, open: Open): boolean {
+function isNextOf({ deployments }: RunResult, open: OpenOperation): boolean {
   const next = deployments.find(({ outcome }) => outcome === null);
   return isBackup(open) || (next !== undefined && lockIdOf(next.target) === open.workflowId);
 }
