@@ -106,7 +106,7 @@ interface Display {
 
 export function createDisplay(stream: NodeJS.WriteStream): Display {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
-  const isNews = createNews();
+  const isNews = createNewsFilter();
 
   function printIfNews(line: string, news: string | null = line): void {
     if (isNews(news)) printTo(stream, line);
@@ -143,7 +143,7 @@ export function follow<T>(look: () => Promise<T>, show: (seen: T) => void, pause
 }
 
 /** Whether to print a line into a log: if it is news, or was printed long ago. CI ends jobs that print nothing for long. */
-export function createNews(nowMs: () => number = () => performance.now()): (news: string | null) => boolean {
+export function createNewsFilter(nowMs: () => number = () => performance.now()): (news: string | null) => boolean {
   let last: { news: string | null; atMs: number } | null = null;
   return (news) => {
     if (last !== null && news === last.news && nowMs() - last.atMs < TIMING.cli.repeatMs) return false;

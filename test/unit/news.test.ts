@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { runMarkdown } from '../../src/cli/markdown-summary.ts';
-import { createNews, followLive } from '../../src/cli/follow.ts';
+import { createNewsFilter, followLive } from '../../src/cli/follow.ts';
 import { resultLines } from '../../src/cli/run-text.ts';
 import { rolloutLines, viewOfRollout } from '../../src/features/rollouts/actions-show.ts';
 import { BelayError } from '../../src/contract/errors.ts';
@@ -17,7 +17,7 @@ import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/r
 
 test('a line of a log is printed if it is news, and again after five minutes without news', () => {
   let nowMs = 0;
-  const isNews = createNews(() => nowMs);
+  const isNews = createNewsFilter(() => nowMs);
   const after = (ms: number, line: string) => {
     nowMs += ms;
     return isNews(line);
