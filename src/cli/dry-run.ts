@@ -9,7 +9,7 @@ import { approvalsPart } from '../features/approvals/actions.ts';
 import { checksPart } from '../features/site-checks/dry-run.ts';
 import { etaPart } from '../features/advice/dry-run.ts';
 import { freezesPart } from '../features/freezes/actions.ts';
-import type { Part, Planned } from './planned.ts';
+import type { DryRunPart, Planned } from './planned.ts';
 import { counted } from '../contract/results.ts';
 import { operationsOf, targetText, type PlannedOperation } from '../contract/target.ts';
 import { planRun } from '../request/run-options.ts';
@@ -18,7 +18,7 @@ import { operationIdOf } from '../contract/ids.ts';
 
 /* Which of its locks are held now, and by whom. */
 
-const locksPart: Part = {
+const locksPart: DryRunPart = {
   name: 'locks',
   async look({ runs, options }, { belay }) {
     const held = await belay.heldLocks(runs.flatMap(operationsOf).map(operationIdOf));
@@ -35,7 +35,7 @@ const locksPart: Part = {
 
 /* What would be done, in its order, and with which options. */
 
-const planPart: Part = {
+const planPart: DryRunPart = {
   name: 'plan',
   look(planned) {
     const options = planRun(planned.options);
@@ -77,7 +77,7 @@ function wavesOf({ rollout, runs }: Planned): string[] {
 
 /* Which service it would be for. */
 
-const servicePart: Part = {
+const servicePart: DryRunPart = {
   name: 'service',
   async look(_planned, { belay, named }) {
     const service = named ?? (await belay.findService());
@@ -88,7 +88,7 @@ const servicePart: Part = {
 export { plannedRollout, plannedRun } from './planned.ts';
 
 /** In the order in which they are shown. Each answers one question about the plan. */
-const PARTS: readonly Part[] = [planPart, servicePart, freezesPart, approvalsPart, locksPart, checksPart, etaPart];
+const PARTS: readonly DryRunPart[] = [planPart, servicePart, freezesPart, approvalsPart, locksPart, checksPart, etaPart];
 
 export async function dryRun(
   planned: Planned,

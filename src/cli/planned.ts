@@ -42,7 +42,7 @@ interface Shown {
   lines: string[];
 }
 
-export interface Part {
+export interface DryRunPart {
   /** Its field in the JSON document. */
   name: string;
   look: (planned: Planned, context: PartContext) => Promise<Shown>;

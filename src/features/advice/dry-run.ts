@@ -4,9 +4,9 @@ import { firstFreezeAhead } from './actions-ahead.ts';
 import { operationsOf, type PlannedOperation } from '../../contract/target.ts';
 import { type OperationAdvice, etaOfRuns } from './rules.ts';
 import { nameOfAdvice, usualText } from './actions.ts';
-import type { Part } from '../../cli/planned.ts';
+import type { DryRunPart } from '../../cli/planned.ts';
 
-export const etaPart: Part = {
+export const etaPart: DryRunPart = {
   name: 'eta',
   async look(planned, { belay, policy }) {
     const { runs, rollout, override } = planned;

@@ -30,7 +30,7 @@ import type { RolloutWave } from '../rollouts/shapes.ts';
 import type { PolicyApproval } from './worker-proofs.ts';
 import { askedWhen } from './rules.ts';
 import { operationsOf } from '../../contract/target.ts';
-import type { Part, Planned } from '../../cli/planned.ts';
+import type { DryRunPart, Planned } from '../../cli/planned.ts';
 
 export interface DecideOptions {
   plan?: string;
@@ -259,7 +259,7 @@ interface AskedFor {
 
 type Wave = Pick<RolloutWave, 'name' | 'approval'>;
 
-export const approvalsPart: Part = {
+export const approvalsPart: DryRunPart = {
   name: 'approvals',
   look(planned, { policy: { approval, approvalsFor } }) {
     const { rollout, options, runs } = planned;

@@ -22,7 +22,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { aboutText } from '../../contract/duration.ts';
 import type { ListedFreeze } from './worker-rules.ts';
 import { planRun } from '../../request/run-options.ts';
-import type { Part, Planned } from '../../cli/planned.ts';
+import type { DryRunPart, Planned } from '../../cli/planned.ts';
 
 interface ScopeOptions {
   fleet?: string[];
@@ -247,7 +247,7 @@ interface FrozenPart {
   by: FrozenBy[];
 }
 
-export const freezesPart: Part = {
+export const freezesPart: DryRunPart = {
   name: 'freezes',
   async look(planned, { belay, policy }) {
     const judge = createJudge(() => Promise.resolve(policy), findIn(belay));

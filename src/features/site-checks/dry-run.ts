@@ -1,12 +1,12 @@
 /** Shows how the sites would be checked. Workers read their own belay.yaml; this command reads that of its machine. */
 import { isApp, targetText } from '../../contract/target.ts';
 import { commitText } from '../../contract/commit.ts';
-import type { Part } from '../../cli/planned.ts';
+import type { DryRunPart } from '../../cli/planned.ts';
 
 /** Only the workers' file may have a report. */
 const REFUSED = 'unless the workers know a check or a report for it, the run would end with Usage, exit code 2';
 
-export const checksPart: Part = {
+export const checksPart: DryRunPart = {
   name: 'checks',
   look({ runs, options, noCheck }, { policy: { checkOf } }) {
     const { commit = null } = options;
