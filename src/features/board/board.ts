@@ -27,7 +27,7 @@ export interface BoardOptions {
   /** Null if the board does not read the service. */
   service: ServiceConfig | null;
   receipts?: string;
-  passage?: BoardTime;
+  time?: BoardTime;
 }
 
 export interface Board {
@@ -59,7 +59,7 @@ interface Known {
 }
 
 export function createBoard(options: BoardOptions): Board {
-  const { session, service, receipts, configuration = () => readConfiguration(), passage = REAL } = options;
+  const { session, service, receipts, configuration = () => readConfiguration(), time = REAL } = options;
   const known: Known = {
     configuration: {},
     policy: policyOf({}),
@@ -93,11 +93,11 @@ export function createBoard(options: BoardOptions): Board {
             () => known.configuration,
             () => past.subjects(),
             readings,
-            passage.nowMs,
+            time.nowMs,
           ),
         ]),
   ];
-  const poller = createBoardPoller(sources, passage);
+  const poller = createBoardPoller(sources, time);
 
   function status(since: string | null = null): BoardStatus {
     const nowMs = Date.now();

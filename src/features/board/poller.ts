@@ -44,13 +44,13 @@ interface Followed {
   problem: Problem | null;
 }
 
-export function createBoardPoller(sources: readonly BoardSource[], passage: BoardTime = REAL): BoardPoller {
+export function createBoardPoller(sources: readonly BoardSource[], time: BoardTime = REAL): BoardPoller {
   const followed = sources.map((source): Followed => ({ source, reading: null, problem: null }));
   const stopped = new AbortController();
   const { signal } = stopped;
   let lookedMs = -Infinity;
 
-  const isWatched = () => !signal.aborted && passage.nowMs() - lookedMs < TIMING.board.lingerMs;
+  const isWatched = () => !signal.aborted && time.nowMs() - lookedMs < TIMING.board.lingerMs;
 
   async function readOnce(it: Followed): Promise<number> {
     const { name, everyMs, read } = it.source;
@@ -59,7 +59,7 @@ export function createBoardPoller(sources: readonly BoardSource[], passage: Boar
       it.problem = null;
       return pauseMs ?? everyMs;
     } catch (error) {
-      const since = it.problem?.since ?? new Date(passage.nowMs()).toISOString();
+      const since = it.problem?.since ?? new Date(time.nowMs()).toISOString();
       it.problem = { source: name, message: messageOf(error), since };
       return everyMs;
     }
@@ -71,7 +71,7 @@ export function createBoardPoller(sources: readonly BoardSource[], passage: Boar
       while (isWatched()) {
         const pauseMs = await readOnce(it);
         firstRead();
-        await passage.sleep(pauseMs, signal);
+        await time.sleep(pauseMs, signal);
       }
     } finally {
       it.reading = null;
@@ -89,11 +89,11 @@ export function createBoardPoller(sources: readonly BoardSource[], passage: Boar
 
   return {
     async look() {
-      lookedMs = passage.nowMs();
+      lookedMs = time.nowMs();
       const begun = followed.filter(({ reading }) => reading === null).map(begin);
       const first = begun.length === 0 ? followed.flatMap(({ reading }) => reading ?? []) : begun;
       const answered = new AbortController();
-      const tooLong = passage.sleep(TIMING.board.firstReadMs, answered.signal).catch(() => undefined);
+      const tooLong = time.sleep(TIMING.board.firstReadMs, answered.signal).catch(() => undefined);
       await Promise.race([Promise.all(first), tooLong]);
       answered.abort();
     },
