@@ -161,8 +161,8 @@ function watch(belay: Belay, id: string, { runId }: OneRunOptions): Promise<numb
     return watchUntilEnd(rollout, viewOfRollout(belay, rollout, stdout));
   }
   const run = belay.get(id, runId);
-  const follow = () => followLive(run, { stream: stdout, lines: statusLines, eta: followEta(belay, run) });
-  return watchUntilEnd(run, { ...viewOfRun(belay, run), follow });
+  const showProgress = () => followLive(run, { stream: stdout, lines: statusLines, eta: followEta(belay, run) });
+  return watchUntilEnd(run, { ...viewOfRun(belay, run), showProgress });
 }
 
 export function cancel(id: string, options: OneRunOptions): Promise<void> {
@@ -224,10 +224,10 @@ function statusLines(status: RunStatus, eta: Eta | null): string[] {
 /** @returns null once it has ended or cannot be followed, else the exit code of the user who stopped watching */
 async function watchUntilEnd<R>(
   waited: Waited<R>,
-  { what, follow, ofError }: Pick<View<R>, 'what' | 'follow' | 'ofError'>,
+  { what, showProgress, ofError }: Pick<View<R>, 'what' | 'showProgress' | 'ofError'>,
 ): Promise<number | null> {
   const stopping = captureSignals({});
-  const live = follow();
+  const live = showProgress();
   try {
     const result = await waited.result({ signal: stopping.signal }).catch(ofError);
     live.stop(result);

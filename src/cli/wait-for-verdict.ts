@@ -35,7 +35,7 @@ export interface Waited<R> {
 export interface View<R> {
   what: string;
   /** Shows the progress until stopped. */
-  follow(): { stop(result: R): void };
+  showProgress(): { stop(result: R): void };
   /** Prints the result, after the progress. */
   print(result: R, json: boolean): void;
   ofError(error: unknown): R;
@@ -53,7 +53,7 @@ interface Shown<R> {
 export const viewOfRun = (belay: Belay, run: Run, follows = false): View<RunResult> => ({
   what: 'run',
   // The estimate costs a search in Temporal. Hundreds of CI jobs would search for a text that no user looks at.
-  follow: () => followLive(run, process.stderr.isTTY ? { eta: followEta(belay, run) } : {}),
+  showProgress: () => followLive(run, process.stderr.isTTY ? { eta: followEta(belay, run) } : {}),
   print: printResult,
   ofError: resultOfError,
   markdown: async (result) => runMarkdown(result, await adviceOnRun(belay, result)),
@@ -168,8 +168,8 @@ const isUnreached = (error: unknown): error is BelayError =>
 /** Waits for it, or for the last of those that replace it one after another. */
 async function awaitLast<R>(first: Shown<R>, stopping: Stopping): Promise<Shown<R> & { result: R; error: unknown }> {
   for (let { waited, view } = first; ;) {
-    stopping.follow(waited === first.waited ? waited : NOT_OURS);
-    const live = view.follow();
+    stopping.apply(waited === first.waited ? waited : NOT_OURS);
+    const live = view.showProgress();
     const { result, error } = await waited.result({ signal: stopping.signal }).then(
       (it) => ({ result: it, error: null }),
       (it: unknown) => ({ result: view.ofError(it), error: it }),
@@ -190,8 +190,8 @@ export function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' |
 interface Stopping {
   readonly signal: AbortSignal;
   exitCode(): number;
-  /** Call it once the run is known, and for each one that replaces it. */
-  follow(run: Cancellable): void;
+  /** Call it with the run once it is known, and with each run that replaces it. */
+  apply(to: Cancellable): void;
   end(): void;
 }
 
@@ -227,8 +227,8 @@ export function captureSignals({ waitTimeout, cancelOnInterrupt }: WaitingOption
   return {
     signal: stopping.signal,
     exitCode: () => exitCode,
-    follow(started) {
-      run = started;
+    apply(to) {
+      run = to;
       if (interrupted) stopOrCancel();
       if (waitTimeout !== undefined) timeout ??= setTimeout(() => stopping.abort(), waitTimeout);
     },

@@ -47,7 +47,7 @@ test('a wait for a rollout prints the same line while Temporal does not answer',
   const away = new BelayError('TemporalUnreachable', 'cannot read rollout:1: Temporal does not answer');
   const rollout = { status: () => Promise.reject(away) } as unknown as Rollout;
   const view = viewOfRollout({} as Belay, rollout, stream as unknown as NodeJS.WriteStream);
-  const following = view.follow();
+  const following = view.showProgress();
   await setImmediate();
   following.stop(emptyRollout());
   assert.equal(String(stream.read()), 'Temporal does not answer: still trying\n');

@@ -32,7 +32,7 @@ export const viewOfRollout = (
   stream: NodeJS.WriteStream = process.stderr,
 ): View<RolloutResult> => ({
   what: 'rollout',
-  follow: () => followRollout(belay, rollout, stream),
+  showProgress: () => followRollout(belay, rollout, stream),
   print: printRolloutEnd,
   ofError: rolloutOfError,
   markdown: rolloutMarkdown,
