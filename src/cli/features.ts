@@ -20,16 +20,16 @@ export const featureCommands = () => ({
   setUp: [doctorCommand()],
 });
 
-interface DoctorLines {
+interface DoctorChecks {
   /** `worker`: only on a machine that is for a worker, and before Temporal is asked. `any`: at the end. */
   on: 'worker' | 'any';
-  /** Loads what only these lines need. */
-  lines: () => Promise<Check[]>;
+  /** Loads what only these checks need. */
+  checks: () => Promise<Check[]>;
 }
 
 /** In their order. */
-export const DOCTOR: readonly DoctorLines[] = [
-  { on: 'worker', lines: async () => [(await import('../features/site-checks/doctor.ts')).sitesCheck()] },
-  { on: 'any', lines: async () => (await import('../features/advice/doctor.ts')).pastChecks() },
-  { on: 'any', lines: async () => [(await import('../features/notifications/doctor.ts')).reportsCheck()] },
+export const DOCTOR: readonly DoctorChecks[] = [
+  { on: 'worker', checks: async () => [(await import('../features/site-checks/doctor.ts')).sitesCheck()] },
+  { on: 'any', checks: async () => (await import('../features/advice/doctor.ts')).pastChecks() },
+  { on: 'any', checks: async () => [(await import('../features/notifications/doctor.ts')).reportsCheck()] },
 ];

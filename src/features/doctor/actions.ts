@@ -41,10 +41,10 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const reach = () => reaching;
   const role = options.for ?? (isServiceConfigured() ? 'worker' : 'starter');
   const checks = [
-    ...(role === 'worker' ? [...serviceChecks(), ...(await linesOn('worker'))] : [starterCheck()]),
+    ...(role === 'worker' ? [...serviceChecks(), ...(await featureChecks('worker'))] : [starterCheck()]),
     ...temporalChecks(endpoint, reach),
     ...workerChecks(reach, taskQueue()),
-    ...(await linesOn('any')),
+    ...(await featureChecks('any')),
   ];
   const show = (report: CheckReport) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);
@@ -53,8 +53,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   process.exitCode = reports.some(({ state }) => state === 'failed') ? EXIT.usage : EXIT.completed;
 }
 
-const linesOn = async (role: 'worker' | 'any'): Promise<Check[]> =>
-  (await Promise.all(DOCTOR.filter(({ on }) => on === role).map(({ lines }) => lines()))).flat();
+const featureChecks = async (role: 'worker' | 'any'): Promise<Check[]> =>
+  (await Promise.all(DOCTOR.filter(({ on }) => on === role).map(({ checks }) => checks()))).flat();
 
 async function afterRestore({ fix, json: asJson }: DoctorOptions): Promise<void> {
   if (fix === true) throw new BelayError('Usage', '--after-restore changes nothing: omit --fix');
