@@ -11,10 +11,10 @@ import { createHostingApiClient, createPacer, HostingApiError, type Pacer } from
 import { stateOfStatus } from '../rules/status-words.ts';
 
 /**
- * The part of the ceiling that a program may use which reads for people. Workers need the rest, and share it by what only
- * they learn from Temporal.
+ * The part of the ceiling that a program which reads for people may use, because workers need the rest. It is fixed: only
+ * workers know how many programs share the ceiling.
  */
-const SHARE_OF_CEILING = 0.1;
+export const SHARE_OF_CEILING = 0.1;
 
 export interface Reading {
   target: Target;

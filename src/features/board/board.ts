@@ -1,7 +1,13 @@
 /** The board: what it reads, how often, and what it knows. */
 import { adHocEntry, fileEntry, type FreezeEntry } from '../freezes/actions.ts';
 import { unreadableTexts, type PartlyRead } from '../../cli/run-text.ts';
-import { createTargetReader, unread, type Reading, type TargetReader } from '../../cli/target-reader.ts';
+import {
+  createTargetReader,
+  unread,
+  SHARE_OF_CEILING,
+  type Reading,
+  type TargetReader,
+} from '../../cli/target-reader.ts';
 import type { Session } from '../../client/session.ts';
 import { takeNewRuns } from '../../client/workers.ts';
 import { within } from '../../client/within.ts';
@@ -35,15 +41,13 @@ export interface Board {
   look(): Promise<void>;
   /** @param since ISO 8601: leaves out targets that have not run since then */
   status(since?: string | null): BoardStatus;
-  /** Its row, and its past runs, the newest first. Null if the board does not know it. */
+  /** The row of a target, and its past runs, the newest first. Null if the board does not know it. */
   target(subject: BoardSubject): { row: BoardTarget; past: PastVerdict[] } | null;
   stop(): void;
 }
 
 /** Temporal lists at most this many workflows at once. */
 const MOST_IN_FLIGHT = 1_000;
-/** Workers need the rest of the ceiling. */
-const SHARE_OF_CEILING = 0.1;
 /** The rate of reads if the service has no ceiling. */
 const READS_PER_SECOND = 2;
 
@@ -187,7 +191,7 @@ function targetsIn({ fleets }: Configuration) {
 export function serviceSource(
   service: ServiceConfig,
   configurationNow: () => Configuration,
-  ran: () => BoardSubject[],
+  subjectsOfPast: () => BoardSubject[],
   readings: Map<string, Reading>,
   nowMs: () => number,
 ): BoardSource {
@@ -203,7 +207,7 @@ export function serviceSource(
       const configuration = configurationNow();
       if (reader?.configuration !== configuration)
         reader = { configuration, reader: createTargetReader(unlimited, configuration) };
-      const subjects = [...targetsIn(configuration), ...ran()].flatMap(({ kind, id }) =>
+      const subjects = [...targetsIn(configuration), ...subjectsOfPast()].flatMap(({ kind, id }) =>
         kind === 'site' || (kind === 'app' && configuration.api?.app !== undefined) ? [{ kind, id }] : [],
       );
       const readable = [...new Map(subjects.map((it) => [subjectKey(it), it])).values()];
