@@ -111,13 +111,19 @@ function schemasAt(schema: z.core.$ZodType, keys: readonly PropertyKey[]): z.cor
       return below([def.innerType]);
   }
   if (first === undefined) return [known];
-  const inside =
-    def.type === 'object'
-      ? def.shape[String(first)]
-      : def.type === 'record'
-        ? def.valueType
-        : def.type === 'array'
-          ? def.element
-          : undefined;
-  return inside === undefined ? [] : schemasAt(inside, rest);
+  const inner = schemaInside(def, String(first));
+  return inner === undefined ? [] : schemasAt(inner, rest);
+}
+
+function schemaInside(def: z.core.$ZodTypes['_zod']['def'], key: string): z.core.$ZodType | undefined {
+  switch (def.type) {
+    case 'object':
+      return def.shape[key];
+    case 'record':
+      return def.valueType;
+    case 'array':
+      return def.element;
+    default:
+      return undefined;
+  }
 }

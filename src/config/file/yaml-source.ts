@@ -115,7 +115,10 @@ function keepAsWritten(document: Document, isText: (keys: readonly string[]) => 
   visit(document, {
     Scalar(key, node, path) {
       if (typeof node.value !== 'number') return;
-      const keys = path.flatMap((it) => (isPair(it) ? [nameOf(it.key)] : isSeq(it) ? ['0'] : []));
+      const keys = path.flatMap((it) => {
+        if (isPair(it)) return [nameOf(it.key)];
+        return isSeq(it) ? ['0'] : [];
+      });
       if (key === 'key' || isText(keys)) node.value = written(node);
     },
   });
@@ -139,21 +142,25 @@ function keysAt(document: Document, offset: number): string[] {
   const keys: string[] = [];
   let node: unknown = document.contents;
   for (;;) {
-    const children: { key: string; at: number; value: unknown }[] = isMap(node)
-      ? node.items.map(({ key, value }) => ({ key: nameOf(key), at: startOf(key), value }))
-      : isSeq(node)
-        ? node.items.map((value, index) => ({ key: String(index), at: startOf(value), value }))
-        : [];
-    const around = children.findLast(({ at }) => at <= offset);
+    const around = childrenOf(node).findLast(({ at }) => at <= offset);
     if (around === undefined || around.key === UNNAMED) return keys;
     keys.push(around.key);
     node = around.value;
   }
 }
 
+function childrenOf(node: unknown): { key: string; at: number; value: unknown }[] {
+  if (isMap(node)) return node.items.map(({ key, value }) => ({ key: nameOf(key), at: startOf(key), value }));
+  if (isSeq(node)) return node.items.map((value, index) => ({ key: String(index), at: startOf(value), value }));
+  return [];
+}
+
 const UNNAMED = '?';
 
-const nameOf = (key: unknown): string => (isWord(key) ? String(key.value) : isAlias(key) ? `*${key.source}` : UNNAMED);
+function nameOf(key: unknown): string {
+  if (isWord(key)) return String(key.value);
+  return isAlias(key) ? `*${key.source}` : UNNAMED;
+}
 
 function isWord(key: unknown): key is Scalar {
   return isScalar(key) && key.value !== null && key.value !== '';
