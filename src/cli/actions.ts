@@ -130,8 +130,8 @@ export type OneRunOptions = WaitingOptions & {
   runId?: string;
   exitStatus?: boolean;
   watch?: boolean;
-  /** Not an option of the command line. */
-  isCancelled?: true;
+  /** Set by `cancel`, not on the command line. */
+  isCancelRequested?: true;
 };
 
 export function wait(id: string, options: OneRunOptions): Promise<void> {
@@ -169,7 +169,7 @@ export function cancel(id: string, options: OneRunOptions): Promise<void> {
   return exitWith(async (belay) => {
     const wasOpen = await (isRollout(id) ? belay.rollouts : belay).get(id, options.runId).cancel();
     if (!wasOpen) printNote(`${id} had ended: there was nothing to cancel`);
-    return show(belay, id, { ...options, isCancelled: true }).catch((error: unknown) => {
+    return show(belay, id, { ...options, isCancelRequested: true }).catch((error: unknown) => {
       if (!(error instanceof BelayError) || error.type !== 'Usage') throw error;
       // The request to cancel was sent. Only the result cannot be decoded here.
       printFailure({ ...resultOfError(error), workflowId: id }, options.json === true);
@@ -198,7 +198,7 @@ async function showStatus(belay: Belay, run: Run, options: OneRunOptions): Promi
   const eta = etaOf(status, past);
   if (options.json === true) printJson({ ...result, waiting, why, eta: etaDocument(eta) });
   else {
-    const cancelled = options.isCancelled === true && isInFlight(status) ? [CANCELLATION_REQUESTED] : [];
+    const cancelled = options.isCancelRequested === true && isInFlight(status) ? [CANCELLATION_REQUESTED] : [];
     print([...statusLines(status, eta), ...cancelled, ...(await freezeLines(result, eta)), ...adviceNotes(past)]);
   }
   await writeSummary(options.summary, async () => runMarkdown(result, await adviceOnRun(belay, result)));

@@ -56,11 +56,11 @@ export function createOverview(session: Session, { limit = DEFAULT_LIMIT }: Over
     const listed = await within(session, TIMING.client.listMs, 'list what is in flight', () => listOpen(session));
     listedMs = performance.now();
     complete = listed.complete;
-    followed = new Map(listed.open.map((info) => [info.runId, again(followed.get(info.runId), info)]));
+    followed = new Map(listed.open.map((info) => [info.runId, keptOrNew(followed.get(info.runId), info)]));
   }
 
   /** Keeps what a question returned, because the list shows less. */
-  const again = (before: Followed | undefined, info: Listed): Followed =>
+  const keptOrNew = (before: Followed | undefined, info: Listed): Followed =>
     before === undefined || before.known.askedAt === null ? newcomer(session, info) : before;
 
   /** The list may still show workflows that have ended. */

@@ -59,7 +59,7 @@ export interface RecentlyEnded {
   /** The latest end comes first. */
   now(): readonly Ended[];
   /** Asks about everything that has left the overview since the last call. */
-  follow(overview: Overview): Promise<void>;
+  update(overview: Overview): Promise<void>;
 }
 
 /** Finds what began in this time and has ended. It asks about each of them once. */
@@ -77,7 +77,7 @@ export async function recentlyEnded(belay: Belay, forMs: number, limit: number):
       [...ended.values()]
         .sort((a, b) => (b.result.endedAt ?? '').localeCompare(a.result.endedAt ?? ''))
         .slice(0, limit),
-    async follow({ inFlight }) {
+    async update({ inFlight }) {
       const open = new Set(inFlight.map(({ status }) => status.result.runId));
       const gone = before.filter(({ status }) => !open.has(status.result.runId));
       before = inFlight;
@@ -99,7 +99,7 @@ export async function showOverview(
 ): Promise<number> {
   const refresh = async () => {
     const seen = await overviews.refresh();
-    await recent?.follow(seen);
+    await recent?.update(seen);
     return seen;
   };
   // A mistake in the configuration ends the command.
@@ -141,7 +141,8 @@ const OTHERS: Column[] = [
   { title: 'NOW', cut: { to: 20, turn: 3 }, wants: ROOM_FOR_NOW },
 ];
 
-type Ended = { kind: 'run'; result: RunResult } | { kind: 'rollout'; result: RolloutResult };
+type RunOrRollout = { kind: 'run'; result: RunResult } | { kind: 'rollout'; result: RolloutResult };
+type Ended = RunOrRollout;
 
 /**
  * Returns the titles, then one line for each entry: first what is in flight, then what has ended.
@@ -188,7 +189,7 @@ function cellsOf(it: InFlight, nowMs: number): string[] {
   return [
     ageText(startedAt, nowMs),
     phase ?? 'starting',
-    whatOf({ kind: it.kind, result: it.status.result } as Ended),
+    whatOf({ kind: it.kind, result: it.status.result } as RunOrRollout),
     nowOf(it),
   ];
 }
@@ -206,7 +207,7 @@ function cellsOfEnded(it: Ended, nowMs: number): string[] {
 }
 
 /** `server s1: a1, app b1` */
-function whatOf(it: Ended): string {
+function whatOf(it: RunOrRollout): string {
   if (it.kind === 'rollout') {
     const { name, fleet } = it.result;
     return `rollout ${name ?? '?'} of ${fleet ?? '?'}`;

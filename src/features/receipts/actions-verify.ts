@@ -41,8 +41,8 @@ const receipt = z.object({
 });
 
 export interface Verified {
-  approvals: Proven[];
-  rejections: Proven[];
+  approvals: CheckedAnswer[];
+  rejections: CheckedAnswer[];
   problems: string[];
 }
 
@@ -126,8 +126,9 @@ interface RejectionFacts extends Yes {
   hash: string;
 }
 
-interface Proven {
+interface CheckedAnswer {
   by: string;
+  /** What proves the answer, or that nothing does. */
   proof: string;
 }
 
@@ -136,7 +137,7 @@ function verifyApproval(
   { hash, ...approved }: ApprovalFacts,
   receipt: Receipt,
   signers: readonly Signer[] | null,
-): Proven[] {
+): CheckedAnswer[] {
   const { plan, yeses } = approved;
   requireOwn(approved, hash, receipt);
   const proofs = yeses.map((yes) => proofOf({ plan, hash, decision: 'approve' }, yes, signers));
@@ -155,7 +156,7 @@ function verifyRejection(
   { plan, hash, ...rejection }: RejectionFacts,
   receipt: Receipt,
   signers: readonly Signer[] | null,
-): Proven {
+): CheckedAnswer {
   requireOwn({ plan, yeses: [] }, hash, receipt);
   const proof = proofOf({ plan, hash, decision: 'reject' }, rejection, signers);
   const [requested] = requestedIn(receipt, plan);
@@ -165,7 +166,7 @@ function verifyRejection(
 
 function requireOwn(approved: Approved, hash: string, receipt: Receipt): void {
   if (planHash(approved.plan) !== hash) throw new ApprovalError('its plan was changed');
-  if (!isOf(approved, receipt)) throw new ApprovalError('it is one of another run');
+  if (!belongsTo(approved, receipt)) throw new ApprovalError('it is one of another run');
 }
 
 function requireEnough({ plan: { rules }, yeses }: Approved, proofs: readonly CheckedProof[]): void {
@@ -185,7 +186,7 @@ function countedFor(rule: ApprovalRule, yeses: readonly Yes[], proofs: readonly 
 }
 
 /** A run of a rollout may use the approval of its rollout. */
-function isOf({ plan, part }: Approved, { workflowId, runId, entries }: Receipt): boolean {
+function belongsTo({ plan, part }: Approved, { workflowId, runId, entries }: Receipt): boolean {
   const { namespace, type, input, executionId = runId } = entries[0]?.facts ?? {};
   if (plan.namespace !== namespace) return false;
   const { root } = plan.parts;

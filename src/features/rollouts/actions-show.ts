@@ -43,7 +43,7 @@ export interface ShowOptions {
   summary?: string;
   exitStatus?: boolean;
   watch?: boolean;
-  isCancelled?: true;
+  isCancelRequested?: true;
 }
 
 export async function showRollout(rollout: Rollout, options: ShowOptions): Promise<number> {
@@ -56,7 +56,7 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   else if (options.watch === true) printRolloutEnd(result, false);
   else printRollout(result, false);
   if (options.json !== true && isInFlight) print(`  now: ${why ?? headLine(status)}`);
-  if (options.json !== true && isInFlight && options.isCancelled === true) print(CANCELLATION_REQUESTED);
+  if (options.json !== true && isInFlight && options.isCancelRequested === true) print(CANCELLATION_REQUESTED);
   await writeSummary(options.summary, () => rolloutMarkdown(result));
   if (options.exitStatus !== true) return EXIT.completed;
   return isInFlight ? EXIT.stoppedWaiting : exitCodeOfResult(result);

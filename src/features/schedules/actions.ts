@@ -37,14 +37,14 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
     async (belay) => {
       const changes = await belay.schedules.plan(definitions, fleets);
       const collisions = planned.map((it) => collisionOf(it, policy));
-      const questions = planned.map((it) => questionOf(it, policy));
+      const approvals = planned.map((it) => approvalsOf(it, policy));
       if (asJson !== true) {
         print([
           ...changes.flatMap(changeLines),
           ...planned.flatMap(nextLines),
           ...planned.flatMap(movedLines),
           ...collisions.flatMap(frozenLines),
-          ...questions.flatMap(questionLines),
+          ...approvals.flatMap(approvalLines),
         ]);
       }
       if (dryRun !== true) await belay.schedules.apply(changes);
@@ -53,7 +53,7 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
       const applied = dryRun !== true;
       const frozen = collisions.map(({ definition: { scheduleId }, firings }) => ({ scheduleId, firings }));
       const next = planned.map(({ definition }) => ({ scheduleId: definition.scheduleId, times: nextOf(definition) }));
-      const document = { applied, changes: shown, next, moved, frozen, approvals: questions };
+      const document = { applied, changes: shown, next, moved, frozen, approvals };
       printAnswer(asJson, document, summaryOf(changes, applied));
     },
     definedFields({ service: named }),
@@ -128,17 +128,17 @@ function frozenLines({ definition: { scheduleId, timeZone }, firings }: Collisio
   return [`  ${scheduleId}: at ${localText(new Date(first.at), timeZone)} it is ${frozenText(first.by)}${more}`];
 }
 
-interface Question {
+interface NeededApprovals {
   scheduleId: string;
   names: string[];
 }
 
-const questionOf = ({ definition: { scheduleId, input } }: PlannedSchedule, policy: Policy): Question => ({
+const approvalsOf = ({ definition: { scheduleId, input } }: PlannedSchedule, policy: Policy): NeededApprovals => ({
   scheduleId,
   names: askedByFirings(input.start, policy),
 });
 
-function questionLines({ scheduleId, names }: Question): string[] {
+function approvalLines({ scheduleId, names }: NeededApprovals): string[] {
   if (names.length === 0) return [];
   const asked = names.map((it) => plainText(it)).join(', ');
   return [`  ${scheduleId}: every firing waits for people (${asked}), and no one may be awake`];

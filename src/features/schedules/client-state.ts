@@ -249,12 +249,12 @@ type CalendarDescription = NonNullable<ScheduleDescription['spec']['calendars']>
 
 function calendarOf({ minute, hour, dayOfMonth, month, dayOfWeek, year, comment }: CalendarDescription): Calendar {
   return {
-    minute: listed(minute),
-    hour: listed(hour),
-    dayOfMonth: listed(dayOfMonth),
-    month: listed(month.map((it) => numbered(it, MONTHS))).map((index) => index + 1),
-    dayOfWeek: listed(dayOfWeek.map((it) => numbered(it, DAYS))),
-    year: listed(year)[0] ?? null,
+    minute: valuesIn(minute),
+    hour: valuesIn(hour),
+    dayOfMonth: valuesIn(dayOfMonth),
+    month: valuesIn(month.map((it) => numbered(it, MONTHS))).map((index) => index + 1),
+    dayOfWeek: valuesIn(dayOfWeek.map((it) => numbered(it, DAYS))),
+    year: valuesIn(year)[0] ?? null,
     comment: comment ?? '',
   };
 }
@@ -275,7 +275,7 @@ function ranges(values: number[]): Range[] {
   return all;
 }
 
-function listed(all: readonly Range[]): number[] {
+function valuesIn(all: readonly Range[]): number[] {
   const values = all.flatMap(({ start, end, step }) => {
     const count = Math.floor((Math.max(start, end) - start) / (step || 1)) + 1;
     return Array.from({ length: count }, (_, index) => start + index * (step || 1));
