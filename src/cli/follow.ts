@@ -82,7 +82,7 @@ export function contactText(
   if (contact === 'answers' || contact === 'closed') return null;
   if (version === undefined) return SILENCE[contact](what);
   const remedy = `start one, or move its runs to the current build: \`${moveRuns(version)}\``;
-  return `only workers of build ${versionText(version)} may continue the run, and none of them is running: ${remedy}`;
+  return `only workers of build ${versionText(version)} may continue the ${what}, and none of them is running: ${remedy}`;
 }
 
 /* Looks again and again, and shows what it sees. */

@@ -168,7 +168,7 @@ const isUnreached = (error: unknown): error is BelayError =>
 /** Waits for it, or for the last of those that replace it one after another. */
 async function awaitLast<R>(first: Shown<R>, stopping: Stopping): Promise<Shown<R> & { result: R; error: unknown }> {
   for (let { waited, view } = first; ;) {
-    stopping.apply(waited === first.waited ? waited : NOT_OURS);
+    stopping.apply(waited === first.waited ? waited : NOT_OURS, view.what);
     const live = view.showProgress();
     const { result, error } = await waited.result({ signal: stopping.signal }).then(
       (it) => ({ result: it, error: null }),
@@ -191,7 +191,7 @@ interface Stopping {
   readonly signal: AbortSignal;
   exitCode(): number;
   /** Call it with the run once it is known, and with each run that replaces it. */
-  apply(to: Cancellable): void;
+  apply(to: Cancellable, what: string): void;
   end(): void;
 }
 
@@ -208,6 +208,7 @@ export function captureSignals({ waitTimeout, cancelOnInterrupt }: WaitingOption
   const stopping = new AbortController();
   let exitCode: number = EXIT.stoppedWaiting;
   let run: Cancellable | null = null;
+  let what = 'run';
   let interrupted = false;
   let cancelled = false;
   let timeout: NodeJS.Timeout | undefined;
@@ -216,7 +217,7 @@ export function captureSignals({ waitTimeout, cancelOnInterrupt }: WaitingOption
     if (cancelOnInterrupt !== true || cancelled || run === NOT_OURS) return stopping.abort();
     if (run === null) return;
     cancelled = true;
-    printNote('Cancelling the run. Interrupt again to stop waiting for it to finish.');
+    printNote(`Cancelling the ${what}. Interrupt again to stop waiting for it to finish.`);
     run.cancel().catch(() => stopping.abort());
   };
   const release = onSignal((signal) => {
@@ -227,8 +228,9 @@ export function captureSignals({ waitTimeout, cancelOnInterrupt }: WaitingOption
   return {
     signal: stopping.signal,
     exitCode: () => exitCode,
-    apply(to) {
+    apply(to, named) {
       run = to;
+      what = named;
       if (interrupted) stopOrCancel();
       if (waitTimeout !== undefined) timeout ??= setTimeout(() => stopping.abort(), waitTimeout);
     },

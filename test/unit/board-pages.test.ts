@@ -144,6 +144,12 @@ test('text from outside is never taken as markup, and loses its control characte
   }
 });
 
+test('the page of a target says where it is, and then when it was read, in two sentences', () => {
+  const status = boardStatusOf(seen({ targets: [site('a1')] }), nowMs);
+  const page = targetPage({ row: status.targets[0]!, past: [] }, status).replace(/\s+/g, ' ');
+  assert.match(page, /server s1, fleet shop\. Read /);
+});
+
 test('an outcome is a sign and a word, so that it needs no color', () => {
   const outcomes = ['completed', 'failed', 'unknown', 'timed_out', 'cancelled', 'not_started'] as const;
   const past = pastOf(Object.fromEntries(outcomes.map((outcome) => [`site:${outcome}`, [verdict({ outcome })]])));

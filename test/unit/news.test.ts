@@ -5,7 +5,9 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { runMarkdown } from '../../src/cli/markdown-summary.ts';
-import { createNewsFilter, followLive } from '../../src/cli/follow.ts';
+import { contactText, createNewsFilter, followLive } from '../../src/cli/follow.ts';
+import { captureSignals } from '../../src/cli/wait-for-verdict.ts';
+import { installSignalHandlers } from '../../src/process/signals.ts';
 import { resultLines } from '../../src/cli/run-text.ts';
 import { rolloutLines, viewOfRollout } from '../../src/features/rollouts/actions-show.ts';
 import { BelayError } from '../../src/contract/errors.ts';
@@ -51,6 +53,33 @@ test('a wait for a rollout prints the same line while Temporal does not answer',
   await setImmediate();
   following.stop(emptyRollout());
   assert.equal(String(stream.read()), 'Temporal does not answer: still trying\n');
+});
+
+test('a rollout that only another build may continue is called a rollout', () => {
+  const status = { contact: 'unserved', version: { deploymentName: 'belay', buildId: 'a' } } as const;
+  assert.match(contactText(status, 'rollout') ?? '', /^only workers of build belay:a may continue the rollout, /);
+  assert.match(contactText(status) ?? '', /^only workers of build belay:a may continue the run, /);
+});
+
+test('an interrupt with --cancel-on-interrupt says what it cancels', async () => {
+  if (process.listenerCount('SIGINT') === 0) installSignalHandlers();
+  const { stderr } = process;
+  const write = stderr.write.bind(stderr);
+  const printed: string[] = [];
+  stderr.write = (text: string | Uint8Array) => printed.push(String(text)) > 0;
+  const stopping = captureSignals({ cancelOnInterrupt: true });
+  try {
+    const cancelled = new Promise<boolean>((resolve) => {
+      const cancel = () => Promise.resolve(true).finally(() => resolve(true));
+      stopping.apply({ cancel }, 'rollout');
+    });
+    process.emit('SIGINT');
+    assert.ok(await cancelled);
+    assert.match(printed.join(''), /^Cancelling the rollout\./);
+  } finally {
+    stopping.end();
+    stderr.write = write;
+  }
 });
 
 test('the result of a run and of a rollout say how long it took as lists do', () => {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import colors from 'picocolors';
 import {
@@ -7,7 +10,7 @@ import {
   inFlightTable,
   overviewText,
 } from '../../src/features/overview/show-in-flight.ts';
-import { targetsTable } from '../../src/features/overview/actions.ts';
+import { targetsTable, top } from '../../src/features/overview/actions.ts';
 import { screenLines, tableLines } from '../../src/cli/table.ts';
 import { unread } from '../../src/cli/target-reader.ts';
 import { headLine } from '../../src/features/rollouts/actions-show.ts';
@@ -214,6 +217,19 @@ test('a row of a site shows its status, since when, and why the last read failed
     'a1      building  2 min  0 s ago',
     'app 7   –         –      –        401 Unauthorized',
   ]);
+});
+
+test('a fleet with the name of a property of every object is not in belay.yaml', async () => {
+  const before = process.env.BELAY_CONFIG;
+  const file = join(await mkdtemp(join(tmpdir(), 'belay-test-')), 'belay.yaml');
+  await writeFile(file, 'fleets: { shop: { servers: { s1: { sites: [a1] } } } }\n');
+  process.env.BELAY_CONFIG = file;
+  try {
+    await assert.rejects(top({ fleet: 'constructor' }), /fleet constructor is not in belay\.yaml: fleets: lists shop/);
+  } finally {
+    if (before === undefined) delete process.env.BELAY_CONFIG;
+    else process.env.BELAY_CONFIG = before;
+  }
 });
 
 const ENDS: [how: string, end: (input: Keys) => void, exitCode: number][] = [

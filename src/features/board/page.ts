@@ -294,7 +294,9 @@ export function targetPage(
     <header>
       <p><a href="/">Belay board</a></p>
       <h1>${name}</h1>
-      <p class="quiet">${place.join(', ')} Read <span id="read">${time(status.readAt)}</span>.</p>
+      <p class="quiet">
+        ${place.length > 0 && `${place.join(', ')}. `}Read <span id="read">${time(status.readAt)}</span>.
+      </p>
     </header>
     ${problemsOf(status)}
     <dl>

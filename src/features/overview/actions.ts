@@ -49,7 +49,7 @@ async function targetsOfFleet(name: string): Promise<Target[]> {
   const { servers } = buildInventory(fleets);
   const targets = [...servers.values()].filter(({ fleet }) => fleet === name).flatMap((it) => it.targets);
   if (targets.length > 0) return targets;
-  const problem = name in fleets ? 'has no sites or apps' : 'is not in belay.yaml';
+  const problem = Object.hasOwn(fleets, name) ? 'has no sites or apps' : 'is not in belay.yaml';
   throw new BelayError(
     'Usage',
     `the fleet ${plainText(name)} ${problem}: fleets: lists ${listed(Object.keys(fleets))}`,
