@@ -88,7 +88,15 @@ const servicePart: DryRunPart = {
 export { plannedRollout, plannedRun } from './planned.ts';
 
 /** In the order in which they are shown. Each answers one question about the plan. */
-const PARTS: readonly DryRunPart[] = [planPart, servicePart, freezesPart, approvalsPart, locksPart, checksPart, etaPart];
+const PARTS: readonly DryRunPart[] = [
+  planPart,
+  servicePart,
+  freezesPart,
+  approvalsPart,
+  locksPart,
+  checksPart,
+  etaPart,
+];
 
 export async function dryRun(
   planned: Planned,

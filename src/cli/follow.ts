@@ -8,8 +8,8 @@ import { moveRuns, versionText } from '../contract/worker-identity.ts';
 import { etaText, type Eta } from '../features/advice/actions.ts';
 import { printTo } from '../process/print.ts';
 
-/** Where to show it, and what a terminal shows. */
-interface Shown {
+/** Where to show the run, and what a terminal shows. */
+interface FollowOptions {
   stream?: NodeJS.WriteStream;
   lines?: (status: RunStatus, eta: Eta | null) => string[];
   /** How long the operation in flight usually takes, as far as known by now. */
@@ -19,7 +19,11 @@ interface Shown {
 /** Shows the run until stopped: by default its live line, on stderr. */
 export function followLive(
   run: Run,
-  { stream = process.stderr, lines = (status, eta) => [liveLine(status, true, eta)], eta = () => null }: Shown = {},
+  {
+    stream = process.stderr,
+    lines = (status, eta) => [liveLine(status, true, eta)],
+    eta = () => null,
+  }: FollowOptions = {},
 ): Following {
   const display = createDisplay(stream);
   const { terminal } = display;

@@ -31,7 +31,7 @@ export interface Waited<R> {
   cancel(): Promise<boolean>;
 }
 
-/** How to show it. */
+/** How to show a run or rollout. */
 export interface View<R> {
   what: string;
   /** Shows the progress until stopped. */
@@ -140,10 +140,10 @@ export async function waitAndPrint<R extends AnyResult>(
 ): Promise<number> {
   try {
     if (startedMs !== null) noteStarted(waited, view.what);
-    const { waited: last, view: shown, error, ...end } = await awaitLast({ waited, view }, stopping);
+    const { waited: last, view: shown, result: found, error } = await awaitLast({ waited, view }, stopping);
     // If the run was not found, this command has joined nothing.
-    const attached = last.attached && end.result.workflowId !== null;
-    const result = { ...end.result, attached };
+    const attached = last.attached && found.workflowId !== null;
+    const result = { ...found, attached };
     if (isUnreached(error) && options.json !== true) printNote(`belay: ${error.message}`);
     else shown.print(result, options.json === true);
     if (startedMs !== null) noteIfJoined(result, shown.what, startedMs);
@@ -182,7 +182,7 @@ async function awaitLast<R>(first: Shown<R>, stopping: Stopping): Promise<Shown<
   }
 }
 
-/** Its id as arguments for a shell. */
+/** The id of a run or rollout, as arguments for a shell. */
 export function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' | 'runId' | 'attached'>): string {
   return `${shellWord(workflowId)}${attached && runId !== null ? ` --run-id ${runId}` : ''}`;
 }

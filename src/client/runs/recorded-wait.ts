@@ -26,7 +26,10 @@ export function openOperation({ raw }: WorkflowExecutionDescription): OpenOperat
 
 export const isBackup = ({ type }: OpenOperation): boolean => type === 'backupServer';
 
-export async function latestEvents({ client, namespace }: Session, { workflowId, runId }: OpenOperation): Promise<Events> {
+export async function latestEvents(
+  { client, namespace }: Session,
+  { workflowId, runId }: OpenOperation,
+): Promise<Events> {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace,
     execution: { workflowId, runId },

@@ -23,7 +23,14 @@ import {
 } from './run-status.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { lockIdOf } from '../../contract/ids.ts';
-import { withPooledProgress, isBackup, latestEvents, openOperation, waitOf, type OpenOperation } from './recorded-wait.ts';
+import {
+  withPooledProgress,
+  isBackup,
+  latestEvents,
+  openOperation,
+  waitOf,
+  type OpenOperation,
+} from './recorded-wait.ts';
 import { historyFacts, type Events, type HistoryFacts } from './run-history.ts';
 
 /** Every method throws a BelayError if it fails. */

@@ -63,7 +63,11 @@ export interface RunStatus {
 export async function statusOf(session: Session, described: WorkflowExecutionDescription): Promise<RunStatus> {
   if (described.status.name !== 'RUNNING') {
     const result = await closedResult(handleOf(session, described), knownOf(described));
-    return { result: withLink(session, await completedByHistory(session, described, result)), waiting: null, contact: 'closed' };
+    return {
+      result: withLink(session, await completedByHistory(session, described, result)),
+      waiting: null,
+      contact: 'closed',
+    };
   }
   const progress = await askProgress<RunProgress>(session, described);
   if (progress === null) return recordedStatus(session, described);

@@ -149,6 +149,8 @@ export function metricsAddress(env: Environment = process.env): { host: string; 
   return { host: host === '' ? ALL_ADDRESSES : host, port };
 }
 
+/* Which search attributes workers and starters use. */
+
 const MODES = ['register', 'assume', 'off'] as const;
 
 /** Whether search attributes are used: those that a worker finds or registers, all without asking, or none. */
@@ -197,6 +199,8 @@ export function workerVersion(env: Environment = process.env): WorkerVersion | n
     `TEMPORAL_DEPLOYMENT_NAME: "${deploymentName}" cannot be the name of a deployment: use one without "." and ":" that does not begin with "__"`,
   );
 }
+
+/* What GitHub Actions sets for a job. */
 
 /** What GitHub Actions gives to a job that may ask for a token about itself. The job sets it, no person does. */
 export function tokenRequest(): { address: string | null; secret: string | null } {

@@ -6,7 +6,7 @@ import { ConfigError } from './variables.ts';
 /** 0 = any free port. A `likely` port falls back to any free port if it is in use. */
 export type WantedPort = number | { likely: number };
 
-interface Place {
+interface ListenOptions {
   host: string;
   port: WantedPort;
   /** What to do about a port in use. */
@@ -16,7 +16,7 @@ interface Place {
 /** @returns the URL. @throws ConfigError for an address that cannot be used */
 export async function listen(
   app: { listen: (at: { host: string; port: number }) => Promise<string> },
-  { host, port: wanted, remedy }: Place,
+  { host, port: wanted, remedy }: ListenOptions,
 ): Promise<string> {
   const port = typeof wanted === 'number' ? wanted : wanted.likely;
   return app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
@@ -26,7 +26,10 @@ export async function listen(
 }
 
 /** @returns a ConfigError if the address cannot be used, else the error itself */
-export function unusable(error: NodeJS.ErrnoException, { host, port, remedy }: Place & { port: number }): Error {
+export function unusable(
+  error: NodeJS.ErrnoException,
+  { host, port, remedy }: ListenOptions & { port: number },
+): Error {
   if (error.code === 'EADDRINUSE') return new ConfigError(`port ${port} is in use: ${remedy}`);
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new ConfigError(`--host ${host}: this machine has no such address`);

@@ -88,7 +88,9 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
   }
 
   return (filter = {}) =>
-    within(session, TIMING.advice.answerMs, 'look back at past operations', () => failingAtLimits(() => advise(filter)));
+    within(session, TIMING.advice.answerMs, 'look back at past operations', () =>
+      failingAtLimits(() => advise(filter)),
+    );
 }
 
 /** Reads one page, the newest first. The query needs none of Belay's search attributes. */

@@ -214,7 +214,8 @@ const listedOutcome = (result: RunResult): Outcome | null =>
   result.outcome === 'completed' || hasOnePart(result) ? result.outcome : null;
 
 /** Whatever is known of such a run is true of its only part. */
-const hasOnePart = ({ backup, deployments }: RunResult): boolean => deployments.length + (backup === null ? 0 : 1) === 1;
+const hasOnePart = ({ backup, deployments }: RunResult): boolean =>
+  deployments.length + (backup === null ? 0 : 1) === 1;
 
 const durationMs = (from: string | null, to: string): number | null =>
   from === null || to === '' ? null : Math.max(0, Date.parse(to) - Date.parse(from));

@@ -101,7 +101,9 @@ async function fixRetention(connection: ConnectionLike, namespace: string, comma
 const WARN_DAYS = 21;
 
 function credentialChecks({ credentials }: Pick<TemporalEndpoint, 'credentials'>): Check[] {
-  return credentials === null ? [] : [{ name: "Temporal's credentials", run: async () => credentialsFinding(credentials) }];
+  return credentials === null
+    ? []
+    : [{ name: "Temporal's credentials", run: async () => credentialsFinding(credentials) }];
 }
 
 /** @throws ConfigError */
