@@ -27,12 +27,12 @@ export const reason = (help: string) =>
 export const by = () =>
   new Option('--by <name>', 'who decides (default: your user name and host)').argParser(parseFilled);
 
-/** @param what is let off, in the help @param deploys whether it has checks to leave out */
+/** @param what is exempted, in the help @param deploys whether it has checks to leave out */
 export function addExceptionOptions(command: Command, what = 'run', deploys = true): Command {
   command.addOption(
     new RepeatableOption(
       '--override-freeze <name>',
-      `let the ${what} off this freeze or window, named as in \`belay freezes\` (repeatable); requires --reason`,
+      `exempt the ${what} from this freeze or window, named as in \`belay freezes\` (repeatable); requires --reason`,
       collectOf(parseId),
     ),
   );
@@ -47,7 +47,7 @@ export interface ExceptionOptions {
   reason?: string;
 }
 
-/** What a run or rollout is let off. @throws BelayError without a reason, or if there is nothing that needs one */
+/** What a run or rollout is exempted from. @throws BelayError without a reason, or if nothing needs the reason given */
 export function exceptionsOf({ overrideFreeze, check = true, reason: why }: ExceptionOptions): {
   override?: FreezeOverride;
   noCheck?: CheckWaiver;
@@ -64,7 +64,7 @@ export function exceptionsOf({ overrideFreeze, check = true, reason: why }: Exce
   };
 }
 
-/** What the user has to know about notes that are stored otherwise than they were given. */
+/** Tells the user which notes (`--meta`) were too long, and are stored shorter than they were given. */
 export const metaNotes = (meta: Record<string, string> | undefined): string[] =>
   namesOfLongNotes(meta).map((name) => `note: --meta ${plainText(name)} was cut to ${MAX_META_LENGTH} characters`);
 
@@ -155,7 +155,7 @@ export function collectOf<T>(parse: (text: string) => T) {
   };
 }
 
-/** The same, but a value that is alone stays as it is: the input of a run has an id, or a list. */
+/** Like `collectOf`, but a single value is no list, because the input of a run has either an id or a list of them. */
 export function oneOrMoreOf<T>(parse: (text: string) => T) {
   const collect = collectOf(parse);
   return (text: string, before?: T | T[]): T | T[] =>
