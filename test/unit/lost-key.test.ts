@@ -185,11 +185,11 @@ test('after a restore, doctor lists what it cannot read as something to decide',
       ['deploy:35:k', 'warning', `in flight, of an epoch that cannot be read: ${WHY_LOST}`],
       [
         ...['deploy-site:35', 'warning'],
-        `in flight, of an epoch that cannot be read: ${WHY_LOST}; it holds this lock for no run, it stands before its request`,
+        `in flight, of an epoch that cannot be read: ${WHY_LOST}; it holds this lock for no run, it has sent no request`,
       ],
       [
         ...['deploy-site:36', 'warning'],
-        'in flight, of epoch 1: holds this lock for no run; it stands before its request, as far as Temporal remembers',
+        'in flight, of epoch 1: holds this lock for no run; it has sent no request, as far as Temporal remembers',
       ],
     ],
   );

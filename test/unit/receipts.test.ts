@@ -301,7 +301,7 @@ describe('a receipt', () => {
       entries.filter(({ what }) => what !== 'approval'),
     );
     assert.deepEqual(verifyReceipt(sent(without), SIGNERS).problems, [
-      'held: it was approved by ana, of which there is no answer',
+      'held: it was approved by ana, but the receipt has no such answer',
     ]);
     assert.notDeepEqual(verifyReceipt(made({ heldBy: 'bob' }), SIGNERS).problems, []);
   });
@@ -415,7 +415,7 @@ describe('a receipt', () => {
       const entries = made({ heldBy: 'ana' }).entries.map((it) => (it.what === 'approval' ? { ...it, facts } : it));
       const { problems } = verifyReceipt(sent(receiptOf({ workflowId, runId }, entries)), SIGNERS);
       assert.match(problems[0] ?? '', /^approval: /);
-      assert.equal(problems[1], 'held: it was approved by ana, of which there is no answer');
+      assert.equal(problems[1], 'held: it was approved by ana, but the receipt has no such answer');
     });
   }
 

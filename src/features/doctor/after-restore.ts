@@ -75,7 +75,7 @@ function inFlightReport({ workflowId, epoch, lockedBy, request, unreadable }: Le
 }
 
 const REQUESTS = {
-  none: 'it stands before its request',
+  none: 'it has sent no request',
   unanswered: 'its request has no answer',
   answered: 'its request was answered',
 } as const;

@@ -76,7 +76,7 @@ function missingAnswers({ entries }: Receipt): string[] {
       const names = end === 'approved' ? recordsIn(yeses).map((yes) => String(yes['by'])) : [String(rejectedBy)];
       return rules.some((rule) => rule['name'] === name) && namesAll(String(by), names);
     });
-    return isThere ? [] : [`held: it was ${end} by ${plainText(String(by))}, of which there is no answer`];
+    return isThere ? [] : [`held: it was ${end} by ${plainText(String(by))}, but the receipt has no such answer`];
   });
 }
 

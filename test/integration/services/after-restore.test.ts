@@ -72,7 +72,7 @@ test('after a restore, doctor lists what stands before or after a request, what 
   );
   assert.match(
     message(deploySite),
-    new RegExp(`epoch 1: holds this lock for ${waiting.workflowId}; it stands before its request`),
+    new RegExp(`epoch 1: holds this lock for ${waiting.workflowId}; it has sent no request`),
   );
   assert.match(message(waiting.workflowId), /epoch 1: it sends nothing more/);
   assert.match(message(notBegun.workflowId), /has not begun/);
