@@ -54,7 +54,7 @@ function fittingColumns(
   return [...wanted.keys()];
 }
 
-/** How wide the rows are without a cut. */
+/** How wide the rows are without a cut, with the gap before a further column. */
 export function naturalWidth(rows: readonly (readonly string[])[]): number {
   const columns = Math.max(0, ...rows.map(({ length }) => length));
   const widths = Array.from({ length: columns }, (_, index) =>

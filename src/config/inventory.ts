@@ -97,10 +97,11 @@ export function wordOnFreezes(configuration: Configuration): (scope: FreezeScope
   const { has, respelled } = knownIds(configuration);
   const problem = (text: string): FreezeWord => ({ problem: text, note: null });
   return (scope) => {
-    if (scope.kind === 'all') return IN_FORCE;
-    if (scope.kind === 'fleet') return Object.hasOwn(fleets, scope.id) ? IN_FORCE : problem(noFleet(scope.id, fleets));
+    if (scope.kind === 'all') return NO_OBJECTION;
+    if (scope.kind === 'fleet')
+      return Object.hasOwn(fleets, scope.id) ? NO_OBJECTION : problem(noFleet(scope.id, fleets));
     const named: NamedId = { kind: scope.kind, id: scope.id };
-    if (has(named)) return IN_FORCE;
+    if (has(named)) return NO_OBJECTION;
     const known = respelled(named);
     if (known !== null) return problem(spellingText(named, known));
     const parts = scope.id.split(/[,;\s]+/);
@@ -117,7 +118,7 @@ export function wordOnFreezes(configuration: Configuration): (scope: FreezeScope
   };
 }
 
-const IN_FORCE: FreezeWord = { problem: null, note: null };
+const NO_OBJECTION: FreezeWord = { problem: null, note: null };
 
 function noFleet(id: string, fleets: object): string {
   const names = Object.keys(fleets).map((it) => plainText(it));

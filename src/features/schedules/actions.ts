@@ -36,14 +36,14 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
   await withBelay(
     async (belay) => {
       const changes = await belay.schedules.plan(definitions, fleets);
-      const collisions = planned.map((it) => collisionOf(it, policy));
+      const frozenSchedules = planned.map((it) => frozenScheduleOf(it, policy));
       const approvals = planned.map((it) => approvalsOf(it, policy));
       if (asJson !== true) {
         print([
           ...changes.flatMap(changeLines),
           ...planned.flatMap(nextLines),
           ...planned.flatMap(movedLines),
-          ...collisions.flatMap(frozenLines),
+          ...frozenSchedules.flatMap(frozenLines),
           ...approvals.flatMap(approvalLines),
         ]);
       }
@@ -51,7 +51,7 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
       const moved = planned.map(({ definition, moved: times }) => ({ scheduleId: definition.scheduleId, times }));
       const shown = changes.map(({ scheduleId, action, differences }) => ({ scheduleId, action, differences }));
       const applied = dryRun !== true;
-      const frozen = collisions.map(({ definition: { scheduleId }, firings }) => ({ scheduleId, firings }));
+      const frozen = frozenSchedules.map(({ definition: { scheduleId }, firings }) => ({ scheduleId, firings }));
       const next = planned.map(({ definition }) => ({ scheduleId: definition.scheduleId, times: nextOf(definition) }));
       const document = { applied, changes: shown, next, moved, frozen, approvals };
       printAnswer(asJson, document, summaryOf(changes, applied));
@@ -110,18 +110,18 @@ function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSche
   return [`  ${scheduleId}: on ${date} clocks in ${timeZone} skip ${times}, so ${starts} at ${at} instead`];
 }
 
-interface Collision {
+interface FrozenSchedule {
   definition: PlannedSchedule['definition'];
   firings: FrozenFiring[];
 }
 
-function collisionOf({ definition }: PlannedSchedule, policy: Policy): Collision {
+function frozenScheduleOf({ definition }: PlannedSchedule, policy: Policy): FrozenSchedule {
   const times = regular(definition.calendars);
   return { definition, firings: frozenFirings(definition.input, times, policy, Date.now()) };
 }
 
 /** Shows only the first firing, because the others are alike. */
-function frozenLines({ definition: { scheduleId, timeZone }, firings }: Collision): string[] {
+function frozenLines({ definition: { scheduleId, timeZone }, firings }: FrozenSchedule): string[] {
   const [first] = firings;
   if (first === undefined) return [];
   const more = firings.length === 1 ? '' : `, and ${firings.length - 1} more of the next firings`;
