@@ -32,7 +32,7 @@ export async function reportEndpoints(option: string | undefined): Promise<void>
   printNote(`Using ${temporal}, namespace ${namespace}, service ${service}`);
 }
 
-/** Null if it is unknown: the command itself then reports why. */
+/** Null if the service is not known, because the command itself then reports why. */
 const servedByWorkers = (): Promise<string | null> => withBelay((belay) => belay.findService()).catch(() => null);
 
 /* For commands that take several servers, sites or apps, and do the same with each of them. */

@@ -2,7 +2,7 @@
 import detectCiEnvironment from '@cucumber/ci-environment';
 import { nonEmpty } from './variables.ts';
 
-/** The variables that name who started the job, which the library does not tell. By the library's name of the system. */
+/** The variables that name who started the job, which the library does not report. Keys are its names of the systems. */
 const WHO: Record<string, readonly string[]> = {
   'Azure Pipelines': ['BUILD_REQUESTEDFOR'], // cspell:disable-line
   CircleCI: ['CIRCLE_USERNAME'],

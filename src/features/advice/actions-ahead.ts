@@ -11,7 +11,7 @@ import type { FrozenBy } from '../freezes/shapes.ts';
  * Reads the belay.yaml of this machine, as `--dry-run` does. A mistake in the file must not break a status.
  *
  * @param eta of the operation in flight
- * @returns null if no freeze begins within its 95th percentile, or if no deployment is left
+ * @returns null if no freeze begins before 95 % of such operations have ended, or if no deployment is left
  */
 export async function freezeAhead(result: RunResult, eta: Eta | null, nowMs: number): Promise<NextFreeze | null> {
   const inFlight = partInFlight(result);

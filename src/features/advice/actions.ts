@@ -23,7 +23,7 @@ export async function advice({ server: servers = [], targets = [], json }: Advic
   printAnswer(json, { operations }, operations.length === 0 ? none : adviceLines(operations));
 }
 
-/** The locks of which not all operations could be read, as a note names them. */
+/** Names the locks whose operations could not all be read, in the form that notes on unreadable runs have. */
 export const unreadableIn = (found: readonly OperationAdvice[]): PartlyRead[] =>
   found.flatMap(({ serverId, target, unreadable }) => {
     const workflowId = operationIdOf(target === null ? { serverId: serverId ?? '' } : { target });

@@ -49,10 +49,10 @@ interface Past {
 
 interface Group {
   subject: AdviceSubject;
-  /** The newest one that could be read. */
+  /** The newest operation that could be read. */
   newest: WorkflowExecutionInfo | null;
   past: Observation[];
-  /** Why some of them could not be read. Null if all could. */
+  /** Why some operations could not be read. Null if all could. */
   unreadable: string | null;
 }
 

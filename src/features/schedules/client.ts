@@ -168,13 +168,13 @@ async function changeTo(
 ): Promise<ScheduleChange> {
   const { scheduleId } = definition;
   try {
-    const there = definitionOf(await describeSchedule(client.schedule.getHandle(scheduleId)));
-    if (isOfOtherService(there.input, served)) {
+    const existing = definitionOf(await describeSchedule(client.schedule.getHandle(scheduleId)));
+    if (isOfOtherService(existing.input, served)) {
       const remedy = 'give this fleet another name, or each service a namespace of its own';
-      const service = there.input?.start.input.service;
+      const service = existing.input?.start.input.service;
       throw new BelayError('Usage', `the schedule ${scheduleId} is there for ${service}: ${remedy}`);
     }
-    const different = differences(there, { ...definition, ...fixedFields(definition, taskQueue) });
+    const different = differences(existing, { ...definition, ...fixedFields(definition, taskQueue) });
     return { scheduleId, action: different.length === 0 ? 'none' : 'update', differences: different, definition };
   } catch (error) {
     if (!(error instanceof ScheduleNotFoundError)) throw error;
