@@ -49,6 +49,8 @@ function hasForeign({ effects }: Facts, key: string, target: string, [fromMs, to
 
 /** Whether a read shows neither our deployment nor that of the last read before it. */
 function isAboutAnother(facts: Facts, target: string, ownId: string | null, beganMs: number): (read: Read) => boolean {
-  const baseline = readsOf(facts, target, 0, beganMs).findLast(({ maybe }) => maybe)?.entry.shows ?? null;
+  // A replica that lags may still answer that there was no deployment, after another one has shown one.
+  const isAnswer = ({ maybe, entry }: Read) => maybe || (entry.answered === 404 && entry.fault === null);
+  const baseline = readsOf(facts, target, 0, beganMs).findLast(isAnswer)?.entry.shows ?? null;
   return ({ entry: { shows } }) => shows !== null && shows !== ownId && shows !== baseline;
 }

@@ -7,9 +7,7 @@ const DEADLINE = 'rules/deadline.ts';
 export const RIGHT_TIME: TestedMutant[] = [
   {
     rule: 'a read counts from when the workflow hears of it',
-    changes: [
-      change('rules/poll-state.ts', 'Math.min(read.answeredMs ?? nowMs, nowMs)', 'read.ok ? nowMs : nowMs'),
-    ],
+    changes: [change('rules/poll-state.ts', 'Math.min(read.answeredMs ?? nowMs, nowMs)', 'read.ok ? nowMs : nowMs')],
     test: sim('rules/answers/stale-reads', 'waits for a new baseline, so that no push in between counts'),
   },
   {
