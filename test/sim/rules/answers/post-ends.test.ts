@@ -1,6 +1,7 @@
 /** What the workflows do after every way a POST can end. How real connections end is in test/integration/runs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Outcome } from '../../../../src/contract/names.ts';
 import type { RunResult } from '../../../../src/contract/run.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
 import type { Fault } from '../../../../src/sandbox/faults.ts';
@@ -33,6 +34,16 @@ const deploy = (faults: Post[], expected: Expected, more: object = {}) =>
       effects: began(sandbox, 'deployment', siteId).length,
       sent: posts(sandbox, `/v1/sites/${siteId}/deploy`).length,
     });
+  });
+
+/** Accepts the request, and forgets it. */
+const beginNothing = (more: object, outcome: Outcome) =>
+  inVirtualTime(async ({ sandbox, start, result: resultOf }) => {
+    const siteId = siteAfter(sandbox, COMPLETED, COMPLETED);
+    sandbox.fault({ ...page('application/json', '{"success":false}', 200), route: 'deploy', target: siteId });
+    const [deployment] = (await resultOf(start({ siteIds: [siteId], deploy: more }))).deployments;
+    assert.deepEqual([deployment?.outcome, deployment?.evidence], [outcome, 'settled']);
+    assert.equal(began(sandbox, 'deployment', siteId).length, 0);
   });
 
 const backUp = (faults: Post[], expected: Expected) =>
@@ -131,6 +142,15 @@ describe('how a POST ends', () => {
   test(
     'a backup POST answered without an id leads to another backup, with the first as a spare',
     backUp([{ ...page('application/json', '{}', 201), effect: true }], { ...RESENT, effects: 2 }),
+  );
+
+  test(
+    'a deployment POST answered 2xx that begins nothing, after a completed one, settles as that',
+    beginNothing({}, 'completed'),
+  );
+  test(
+    'a deployment POST answered 2xx that begins nothing, after a completed one, is unknown if a transition is asked for',
+    beginNothing({ minEvidence: 'transition' }, 'unknown'),
   );
 
   for (const [what, post] of FINAL) {
