@@ -36,7 +36,9 @@ export function toBelayError(error: unknown, what: string, result: RunResult | n
   const cause = grpcCause(error);
   const message = detailsOf(cause);
   if (isMissingNamespace(error))
-    return new BelayError('Usage', `cannot ${what}: ${message}: ${CHECK_NAMESPACE}`, result, { cause: error });
+    return new BelayError('Usage', `cannot ${what}: ${message.replace(/\.$/, '')}: ${CHECK_NAMESPACE}`, result, {
+      cause: error,
+    });
   if (isUnreachable(error)) {
     return new BelayError('TemporalUnreachable', `cannot ${what}: Temporal does not answer`, result);
   }

@@ -161,14 +161,14 @@ function knownIds(configuration: Configuration): InventoryIds {
 
 const spellingKey = ({ kind }: NamedId, id: string): string => `${kind}:${id}`;
 
-/** Services may read `034` as 34, ignore the case of an id, or compose its letters. */
+/** Services may read `034` or full-width digits as 34, ignore the case of an id, or compose its letters. */
 const canonical = (id: string): string =>
   // First to upper case: some letters have two lower case forms.
   id
-    .normalize('NFC')
+    .normalize('NFKC')
     .toUpperCase()
     .toLowerCase()
-    .normalize('NFC')
+    .normalize('NFKC')
     .replace(/^0+(?=.)/su, '');
 
 function idsIn({ fleets, sites = {}, ...configuration }: Configuration): KnownId[] {

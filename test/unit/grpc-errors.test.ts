@@ -23,6 +23,11 @@ test('a refused argument is reported without the number and name of its code', (
   assert.deepEqual([type, message], ['Usage', 'cannot read nope: Invalid RunId.']);
 });
 
+test('a missing namespace is named in one sentence, with the remedy', () => {
+  const { type, message } = toBelayError(grpcError(5, 'Namespace nope is not found.'), 'list runs');
+  assert.deepEqual([type, message.split(': check ')[0]], ['Usage', 'cannot list runs: Namespace nope is not found']);
+});
+
 test('a query is unanswered if its time is over or no worker polls, and not if its workflow is unknown', () => {
   const codes = [1, 4, 9, 5];
   assert.deepEqual(

@@ -23,6 +23,7 @@ describe('the inventory of belay.yaml', () => {
     ['many zeros', site('00'), '0'],
     ['upper case', site(UUID.toUpperCase()), UUID],
     ['decomposed letters', site('cafe\u0301'), COMPOSED],
+    ['full-width digits', site('\uff13\uff14'), '34'],
     ['a site that only sites: names', site('050'), '50'],
     ['an app', { targets: [appTarget('07')] }, '7'],
     ['a server', { serverId: '012' }, '12'],

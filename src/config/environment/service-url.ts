@@ -23,14 +23,14 @@ export function checkServiceUrl(text: string, allowHttp: boolean): string {
  */
 export function checkServiceIdentity(where: string, text: string, account: string | null): string {
   const url = parseServiceUrl(where, text);
-  const named = decoded(url.hash.slice(1));
+  const named = percentDecoded(url.hash.slice(1));
   if (named === null)
     throw new ConfigError(`${where} has an account after "#" that is not percent-encoded: write % as %25`);
   return serviceIdentity(canonical(url), named === '' ? account : named);
 }
 
 /** @returns null if it is not percent-encoded */
-export function decoded(text: string): string | null {
+export function percentDecoded(text: string): string | null {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -74,7 +74,7 @@ export function proxyUrl(env: Environment): string | null {
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   const isProxy = url !== null && /^https?:$/.test(url.protocol) && /^\/?$/.test(url.pathname + url.search + url.hash);
-  const isReadable = url !== null && [url.username, url.password].every((it) => decoded(it) !== null);
+  const isReadable = url !== null && [url.username, url.password].every((it) => percentDecoded(it) !== null);
   if (isProxy && isReadable) return text;
   throw new ConfigError(
     'BELAY_PROXY is not the address of a proxy: give one like http://proxy.internal:3128, with % as %25',

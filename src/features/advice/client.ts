@@ -21,7 +21,7 @@ import {
   type OperationResult,
 } from './rules.ts';
 import type { Observation } from '../../rules/usual.ts';
-import { decoded } from '../../config/environment/service-url.ts';
+import { percentDecoded } from '../../config/environment/service-url.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
 import { firstListed, ofTypes, onQueue, quoted, type Listed } from '../../client/list-filter.ts';
@@ -137,7 +137,7 @@ const emptyGroup = (subject: AdviceSubject): Group => ({ subject, newest: null, 
 /** For an operation of which only the id can be read. A very long id was cut. */
 function subjectOfId(workflowId: string): AdviceSubject {
   const [kind, id = ''] = workflowId.split(':');
-  const name = decoded(id) ?? id;
+  const name = percentDecoded(id) ?? id;
   const subjects = [{ serverId: name }, { target: appTarget(name) }, { target: siteTarget(name) }];
   return subjects.find((it) => operationIdOf(it).split(':')[0] === kind) ?? { target: siteTarget(name) };
 }
