@@ -35,6 +35,10 @@ export function concludeUnsent({ ambiguous }: TriggerCounts, type: ErrorType, re
   return conclude('unknown', 'OutcomeUnknown', `${prefix}an earlier request may have had an effect; ${reason}`);
 }
 
+/** Whoever asked for this has to ask for something else, so no retry can help. */
+export const usageFailure = (message: string): ApplicationFailure =>
+  ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+
 /** A defect of Belay or of the SDK. Failing the workflow makes it visible and releases its lock. */
 export function concludeInternal(error: unknown): Conclusion {
   return conclude(null, 'Internal', error instanceof Error ? `${error.name}: ${error.message}` : String(error));

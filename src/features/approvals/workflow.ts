@@ -47,7 +47,7 @@ import { approvalNoticeId } from '../../contract/ids.ts';
 import type { ApprovalNotice } from '../notifications/shapes.ts';
 import { announce } from '../notifications/workflow.ts';
 import type { CheckWaiver } from '../site-checks/shapes.ts';
-import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
+import { conclude, usageFailure, type Conclusion } from '../../workflows/conclusion.ts';
 import { factOf } from '../../contract/facts.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { targetText } from '../../contract/target.ts';
@@ -185,7 +185,7 @@ export function listenForAnswers(): Questions {
   const questions: Questions = { open: null, parts: [], count: 0, onAnswer: () => undefined };
   const validator = (decision: Decided) => (answer: ApprovalAnswer) => {
     const problem = problemOfAnswer(questions.open, decision, answer, Date.now());
-    if (problem !== null) throw refusal(problem);
+    if (problem !== null) throw usageFailure(problem);
   };
   setHandler(approveUpdate, (answer) => decide(questions, 'approve', answer), {
     validator: validator('approve'),
@@ -211,33 +211,30 @@ async function decide(
   { by, why, proof }: ApprovalAnswer,
 ): Promise<CountedAnswer> {
   const question = questions.open;
-  if (question === null) throw refusal('nothing is asked now');
+  if (question === null) throw usageFailure('nothing is asked now');
   const { plan } = question;
   const checked = await checkApproval({ plan, decision, by, why, proof, atMs: Date.now() }).catch((error: unknown) => {
     const cause = error instanceof ActivityFailure ? error.cause : error;
     if (cause instanceof ApplicationFailure && cause.type === 'Usage') question.badAnswers += 1;
-    throw refusal(cause instanceof Error ? cause.message : 'no worker could verify it');
+    throw usageFailure(cause instanceof Error ? cause.message : 'no worker could verify it');
   });
   // Someone else may have decided during the verification.
   const overtaken =
     questions.open === question
       ? problemOfAnswer(question, decision, { plan: question.hash, by, why, proof }, Date.now())
       : 'nothing is asked now';
-  if (overtaken !== null) throw refusal(overtaken);
+  if (overtaken !== null) throw usageFailure(overtaken);
   const { proven } = checked;
   const at = new Date().toISOString();
   if (decision === 'reject') question.rejected = { by, why: why ?? '', proven };
   else {
     const isRuleByRule = plan.rules.length > 1 && patched('approval-rules');
     const problem = countYes(question, { by, why, at, proof }, { ...checked, isRuleByRule });
-    if (problem !== null) throw refusal(problem);
+    if (problem !== null) throw usageFailure(problem);
   }
   questions.onAnswer();
   return { plan, at };
 }
-
-const refusal = (message: string): ApplicationFailure =>
-  ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 
 const SUMMARIES: Record<ApprovalNotice['about'], string> = {
   asked: 'Notify that an approval is needed',

@@ -3,7 +3,6 @@
  * workflow wakes runs and operations that wait for what the event names, shares a backup between runs, and sends
  * notifications. It decides no outcome: runs and operations read the status from the service.
  */
-import { ApplicationFailure } from '@temporalio/common';
 import { setCurrentDetails, workflowInfo, sleep } from '@temporalio/workflow';
 import {
   type EventInput,
@@ -13,6 +12,7 @@ import {
   type WakeInput,
   eventSubjects,
 } from './shapes.ts';
+import { usageFailure } from '../../workflows/conclusion.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { BackupRecord } from '../../contract/operation.ts';
 import type { Claim } from '../../contract/polling.ts';
@@ -81,8 +81,7 @@ function refuseOtherInput(input: Partial<EventInput> | null | undefined): void {
   const isText = (it: unknown) => typeof it === 'string';
   const isEvent = texts.every(isText) && maybe.every((it) => it === null || isText(it));
   if (isEvent && Array.isArray(reactions) && typeof freshForMs === 'number') return;
-  const message = 'this is not an event: only the webhook receiver starts this workflow';
-  throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+  throw usageFailure('this is not an event: only the webhook receiver starts this workflow');
 }
 
 /** Uses Temporal's clock, because the receiver's may differ. */

@@ -12,6 +12,7 @@ import {
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
+import { usageFailure } from '../../workflows/conclusion.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { AdHocFreeze, FreezeWord } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
@@ -46,7 +47,7 @@ export async function freeze(input: AdHocFreeze, replaces = false): Promise<void
   if (said.problem !== null && !replaces) {
     await condition(() => isTold, TIMING.freeze.toldWithinMs);
     await condition(allHandlersFinished);
-    throw ApplicationFailure.create({ type: 'Usage', message: said.problem, nonRetryable: true });
+    throw usageFailure(said.problem);
   }
   const leftMs = Date.parse(input.until) - Date.now();
   if (leftMs > 0) await sleep(leftMs, { summary: 'until it ends' });

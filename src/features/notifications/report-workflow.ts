@@ -4,6 +4,7 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { condition, defineSignal, setHandler, sleep } from '@temporalio/workflow';
+import { usageFailure } from '../../workflows/conclusion.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { ReportAnswer, ReportInput, ReportNote, ReportTo, ReportedRun, StateReport } from './shapes.ts';
@@ -46,8 +47,7 @@ export async function report(input: ReportInput): Promise<string[]> {
 /** The UI can start this with any input, and send it any signal: an error here would be retried for ever. */
 function refuseOtherInput(input: Partial<ReportInput> | null | undefined): void {
   if (isState(input?.state) && Array.isArray(input.places)) return;
-  const message = 'this is not what a run reports: only a run starts this workflow';
-  throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+  throw usageFailure('this is not what a run reports: only a run starts this workflow');
 }
 
 const isState = (value: unknown): value is ReportedRun =>

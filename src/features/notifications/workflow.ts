@@ -1,6 +1,7 @@
 /** Sends notifications in a workflow of its own, so that no outcome or lock waits for a chat service that is down. */
 import { ApplicationFailure } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
+import { usageFailure } from '../../workflows/conclusion.ts';
 import type { Outcome } from '../../contract/names.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import type { SendNotificationsInput, Notification } from './shapes.ts';
@@ -40,8 +41,7 @@ export const notDelivered = (receivers: readonly string[], details: unknown[] = 
 /** The UI can start this with any input: an error here would be retried for ever. */
 function refuseOtherInput(input: Partial<SendNotificationsInput> | null | undefined): void {
   if (isRecord(input?.notification) && Array.isArray(input.channels)) return;
-  const message = 'this is not a notification: a run, a rollout or an event starts this workflow';
-  throw ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+  throw usageFailure('this is not a notification: a run, a rollout or an event starts this workflow');
 }
 
 /** Names the schedule that Temporal pauses because of this end, if there is one. */

@@ -40,13 +40,12 @@ import { plainText, plainMeta, codeSpan, shellWord } from '../../contract/safe-t
 import { explainRollout, rolloutSentence } from '../../contract/explain-wait.ts';
 import { listenForAnswers, type Questions } from '../approvals/workflow.ts';
 import { listenForThaws, type Thaws } from '../freezes/hold.ts';
-import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
+import { conclude, usageFailure, type Conclusion } from '../../workflows/conclusion.ts';
 import { setAttributes, answerWhyQuery, checkFirst, endedHeading, MARKDOWN, shortText } from '../../workflows/ui.ts';
 import { createGating, mayHeal, type Gating } from '../gates/gating.ts';
 import { lastPause, nextStep, stopIn, type Step, openOfCurrentWave } from './rules.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
 import { heldText } from '../freezes/text.ts';
-import { ApplicationFailure } from '@temporalio/common';
 import { concernsService } from '../../contract/service-identity.ts';
 
 const progressQuery = defineQuery<RolloutProgress>(QUERIES.progress);
@@ -323,7 +322,7 @@ export function handleDecisions(beginning: Beginning): void {
       if (beginning.rollout === null) await condition(() => beginning.rollout !== null);
       const { rollout } = beginning;
       if (rollout === null || rollout === 'refused')
-        throw refusal('a worker refused the request, so there is no rollout to decide about');
+        throw usageFailure('a worker refused the request, so there is no rollout to decide about');
       refuse(rollout, decision);
       act(rollout, decision);
     };
@@ -371,25 +370,26 @@ function refusePause(rollout: RolloutState): void {
   refuseWhenOver(rollout);
   // A pause by a person outlasts a freeze or an inconclusive gate.
   if (rollout.result.phase === 'paused' && rollout.waitingForThaw === null && !mayHeal(rollout))
-    throw refusal('the rollout is already paused');
+    throw usageFailure('the rollout is already paused');
 }
 
 function refuseIncomplete(decision: Partial<DecisionInput> | undefined): void {
   const isFilled = (text: unknown) => typeof text === 'string' && text.trim() !== '';
   if (!isFilled(decision?.by) || !isFilled(decision?.reason))
-    throw refusal('give your name and a reason: { by, reason }');
+    throw usageFailure('give your name and a reason: { by, reason }');
 }
 
 function refuseWhenOver({ result: { phase } }: RolloutState): void {
-  if (phase === 'stopping' || phase === 'done') throw refusal('the rollout starts no more servers');
+  if (phase === 'stopping' || phase === 'done') throw usageFailure('the rollout starts no more servers');
 }
 
 function refuseResume(rollout: RolloutState, { serverId }: DecisionInput): void {
   refuseWhenOver(rollout);
-  if (serverId === undefined && rollout.result.phase !== 'paused') throw refusal('the rollout is not paused');
+  if (serverId === undefined && rollout.result.phase !== 'paused') throw usageFailure('the rollout is not paused');
   if (serverId === undefined && rollout.waitingForThaw !== null)
-    throw refusal('the rollout waits for the end of a freeze, and then resumes by itself: thaw it, or wait');
-  if (serverId !== undefined && heldTarget(rollout, serverId) === null) throw refusal(`server ${serverId} is not held`);
+    throw usageFailure('the rollout waits for the end of a freeze, and then resumes by itself: thaw it, or wait');
+  if (serverId !== undefined && heldTarget(rollout, serverId) === null)
+    throw usageFailure(`server ${serverId} is not held`);
 }
 
 function heldTarget({ result: { targets } }: RolloutState, serverId: string | undefined): TargetResult | null {
@@ -416,8 +416,4 @@ function holdTarget(rollout: RolloutState, hold: Partial<ServerHold> | null | un
   if (target === undefined || decisions.some((it) => it.action === 'hold' && it.by === by)) return;
   target.heldByEvent = by;
   rollout.decide('hold', by, `server ${serverId}: ${reason}`);
-}
-
-function refusal(message: string): ApplicationFailure {
-  return ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 }

@@ -20,7 +20,7 @@ import { codeSpan, plainText } from '../../contract/safe-text.ts';
 import { letWorkerCheck, restoredSince } from '../../workflows/check-worker.ts';
 import { linkToThis, startAttributes } from '../../workflows/ui.ts';
 import { awaitChild, type PendingChild } from '../../workflows/children.ts';
-import type { Conclusion } from '../../workflows/conclusion.ts';
+import { usageFailure, type Conclusion } from '../../workflows/conclusion.ts';
 import { resolveSlot } from '../../workflows/activity-proxies.ts';
 
 const FIRED_AT = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
@@ -128,6 +128,5 @@ async function checkStart({ type, input }: ScheduledInput['start']): Promise<Wor
 }
 
 function inputError(problem: string): ApplicationFailure {
-  const message = `this is not the input of a schedule: ${problem}; use belay schedule apply`;
-  return ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
+  return usageFailure(`this is not the input of a schedule: ${problem}; use belay schedule apply`);
 }
