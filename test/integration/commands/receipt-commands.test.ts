@@ -141,9 +141,7 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
   test('shows who approved a run whose backup failed, so that no site was reached', async () => {
     const serverId = fresh('s');
     stack.sandbox.script({ server: serverId }, { durationMs: 300, ends: 'failed' });
-    // A balancer answers.
-    const answer = { kind: 'body', code: 404, type: 'text/html', text: 'not here' } as const;
-    stack.sandbox.fault({ route: 'create-backup', target: serverId, effect: false, answer });
+    stack.sandbox.fault({ route: 'create-backup', target: serverId, answer: { kind: 'status', code: 429 } });
     const { workflowId, plan } = await asking('run', '--server', serverId, '--site', SIGNED, ...PACE);
     for (const name of ['ana', 'bob']) await decide('approve', workflowId, plan, name);
     assert.equal((await belay('wait', workflowId)).code, 1);
