@@ -92,11 +92,8 @@ const REQUESTS: Scenario[] = [
   },
 ];
 
-/** No request of these reaches the service, as behind a proxy that knows no such path. */
-const notReached: Pick<Fault, 'answer' | 'times'> = {
-  answer: { kind: 'body', code: 404, type: 'text/html', text: 'nothing here' },
-  times: 5,
-};
+/** The service turns these requests away until they are not sent again. */
+const turnedAway: Pick<Fault, 'answer' | 'times'> = { answer: { kind: 'status', code: 429 }, times: 5 };
 
 REQUESTS.push({
   // It waits until the service answers a read, and sends its request again.
@@ -106,8 +103,8 @@ REQUESTS.push({
     const [serverId, siteId] = [fresh('s'), fresh('a')];
     failedBefore(stage, siteId);
     const { sandbox, start } = stage;
-    sandbox.fault({ route: 'create-backup', target: serverId, ...notReached });
-    sandbox.fault({ route: 'deploy', target: siteId, ...notReached });
+    sandbox.fault({ route: 'create-backup', target: serverId, ...turnedAway });
+    sandbox.fault({ route: 'deploy', target: siteId, ...turnedAway });
     const run = await start({ serverId, siteIds: [siteId], outageBudgetMs: 3_600_000 });
     await ended(run, 'completed');
     return [run, { workflowId: backupServerId(serverId) }, { workflowId: deploySiteId(siteId) }];
