@@ -54,7 +54,10 @@ export function exceptionsOf({ overrideFreeze, check = true, reason: why }: Exce
 } {
   if (overrideFreeze === undefined && check) {
     if (why === undefined) return {};
-    throw new BelayError('Usage', '--reason requires --override-freeze or --no-check');
+    throw new BelayError(
+      'Usage',
+      '--reason is for an exception: give --override-freeze, or --no-check where sites are deployed',
+    );
   }
   if (why === undefined)
     throw new BelayError('Usage', `${check ? '--override-freeze' : '--no-check'} requires --reason`);

@@ -6,7 +6,8 @@ const HOST = '127.0.0.1';
 
 /**
  * The system soon hands a freed port to the next process that asks for any port, and the program that is to listen here
- * may ask for several ports first. A connection left in TIME_WAIT keeps the port from being reused.
+ * may ask for several ports first. A connection in TIME_WAIT, left behind on purpose, keeps the port from whoever asks for
+ * any; a program that names it can still listen.
  */
 export async function freePort(): Promise<number> {
   const server = createServer().listen({ port: 0, host: HOST });

@@ -26,11 +26,17 @@ export const orNothing = (text: string | null, show: (text: string) => string = 
 export const endedHeading = ({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>): string =>
   `**${outcome ?? 'no outcome'}**${error === null ? '' : ` (${error.type})`}`;
 
-/** What to do before an operation is started again. Empty if nothing of it can still be in progress. */
-export const checkFirst = (outcome: Outcome | null): string =>
-  outcome === 'failed' || outcome === 'not_started'
+/**
+ * What to do before a run or rollout is started again. Empty if nothing of it can still be in progress.
+ *
+ * @param parts what it consists of. One that failed does not show that the others have ended
+ */
+export function checkServiceFirst(outcome: Outcome | null, parts: readonly { outcome: Outcome | null }[]): string {
+  const begun = parts.map((part) => part.outcome).filter((it) => it !== null);
+  return [outcome, ...begun].every((it) => it === 'completed' || it === 'failed' || it === 'not_started')
     ? ''
     : 'Check the service first: what was requested may still be in progress, or have ended. ';
+}
 
 /** Shortens a text for a cell of a table. */
 export const shortText = (text: string): string => codeSpan(plainText(text, 120));

@@ -69,7 +69,10 @@ describe('--no-check', () => {
     assert.deepEqual(exceptionsOf({ check: true }), {});
     assert.throws(() => exceptionsOf({ check: false }), { message: '--no-check requires --reason' });
     assert.throws(() => exceptionsOf({ overrideFreeze: ['stock'] }), /--override-freeze requires --reason/);
-    assert.throws(() => exceptionsOf({ reason: 'CVE' }), /--reason requires --override-freeze or --no-check/);
+    assert.throws(
+      () => exceptionsOf({ reason: 'CVE' }),
+      /--reason is for an exception: give --override-freeze, or --no-check/,
+    );
   });
 
   test('is rejected with an empty reason, and for a watched deployment', () => {

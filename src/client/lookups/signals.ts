@@ -28,7 +28,7 @@ const OWN: SignalClock = {
   after: (ms, act) => void setTimeout(act, ms).unref(),
 };
 
-/** @returns true at once if a signal is already on its way; else whether the workflow exists and accepted the signal */
+/** @returns true at once if the signal is shared or sent later; else whether the workflow exists and accepted it */
 export type ThrottledSignal<T> = (workflowId: string, argument: T) => Promise<boolean>;
 
 /**

@@ -172,7 +172,7 @@ export type PastOfRun = (Pick<OperationAdvice, 'usuallyMs' | 'p95Ms'> | null)[];
 /** `p95Ms` is null for several runs, and if an operation has none. */
 type Eta = Pick<Usual, 'usuallyMs' | 'p95Ms'>;
 
-/** @returns null if an operation of a single run, or every one of several, has too short a past */
+/** @returns null if every run has an operation with too short a past */
 export function etaOfRuns(runs: readonly PastOfRun[], maxAtOnce: number): Eta | null {
   const known = runs.flatMap((past) => sumOf(past.map((it) => it?.usuallyMs ?? null)) ?? []);
   const [first = []] = runs;

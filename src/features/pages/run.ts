@@ -11,7 +11,7 @@ import { heldText } from '../freezes/text.ts';
 import { codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { targetText } from '../../contract/target.ts';
 import {
-  checkFirst,
+  checkServiceFirst,
   endedHeading,
   MARKDOWN,
   NO_BREAK,
@@ -110,12 +110,16 @@ function doingOf({ result, waiting, operation }: RunProgress): string {
 }
 
 /** Offers only what a person can do now, because a page must not offer to stop a run that has ended. */
-function commandsOf({ workflowId, outcome, phase }: RunProgress['result'], parentId: string | null): string | null {
+function commandsOf(
+  { workflowId, outcome, phase, backup, deployments }: RunProgress['result'],
+  parentId: string | null,
+): string | null {
   const id = shellWord(workflowId ?? '');
   if (outcome === 'completed') return null;
   if (outcome === null && phase !== 'done')
     return `Wait for its verdict: \`npx belay-deploy wait ${id}\`. Stop it: \`npx belay-deploy cancel ${id}\`.`;
-  return `${checkFirst(outcome)}Start it again: ${againText(parentId)}`;
+  const parts = backup === null ? deployments : [backup, ...deployments];
+  return `${checkServiceFirst(outcome, parts)}Start it again: ${againText(parentId)}`;
 }
 
 function againText(parentId: string | null): string {

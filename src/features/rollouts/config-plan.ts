@@ -1,4 +1,4 @@
-/** Turns a rollout of belay.yaml into the input of the workflow, server by server. Pure. */
+/** Turns a rollout of belay.yaml into the input of the workflow, server by server: the order of waves is decided here. */
 import { ConfigError } from '../../config/environment/variables.ts';
 import { configFile } from '../../config/environment/environment.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';

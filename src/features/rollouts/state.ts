@@ -41,7 +41,14 @@ import { explainRollout, rolloutSentence } from '../../contract/explain-wait.ts'
 import { listenForAnswers, type Questions } from '../approvals/workflow.ts';
 import { listenForThaws, type Thaws } from '../freezes/hold.ts';
 import { conclude, usageFailure, type Conclusion } from '../../workflows/conclusion.ts';
-import { setAttributes, answerWhyQuery, checkFirst, endedHeading, MARKDOWN, shortText } from '../../workflows/ui.ts';
+import {
+  setAttributes,
+  answerWhyQuery,
+  checkServiceFirst,
+  endedHeading,
+  MARKDOWN,
+  shortText,
+} from '../../workflows/ui.ts';
 import { createGating, mayHeal, type Gating } from '../gates/gating.ts';
 import { lastPause, nextStep, stopIn, type Step, openOfCurrentWave } from './rules.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
@@ -286,11 +293,11 @@ function serverRow(target: TargetResult): string[] {
   ];
 }
 
-function commandsOf({ workflowId, outcome, phase }: RolloutResult): string | null {
+function commandsOf({ workflowId, outcome, phase, targets }: RolloutResult): string | null {
   const id = shellWord(workflowId ?? '');
   if (outcome === 'completed') return null;
   if (outcome !== null || phase === 'done')
-    return `${checkFirst(outcome)}Start the servers that are not completed again: \`npx belay-deploy rollout retry ${id}\`.`;
+    return `${checkServiceFirst(outcome, targets)}Start the servers that are not completed again: \`npx belay-deploy rollout retry ${id}\`.`;
   const [effect, command] = phase === 'paused' ? ['Continue', 'resume'] : ['Start no more servers', 'pause'];
   return (
     `${effect}: \`npx belay-deploy rollout ${command} ${id} --reason TEXT\`. ` +

@@ -112,8 +112,8 @@ export const hasRoomToSend = (): boolean => workflowInfo().historyLength < HISTO
 export const NO_ROOM = 'the history of the operation is too long to go on: start a new run, with a longer interval';
 
 /**
- * Parks an operation whose request certainly had no effect and is not sent again, because the service may be down. No
- * request is sent until the service answers a read.
+ * Parks an operation that would end because its request had no effect, if the service may be down. No request is sent
+ * until the service answers a read.
  *
  * @returns null once the service answers: the operation then starts again. Else why it ends
  */

@@ -17,7 +17,7 @@ import type { RunState } from './run-state.ts';
 export const backUp = (run: RunState, serverId: string): Promise<Conclusion> =>
   attempt(run, { kind: 'backup', serverId }, () => backUpNow(run, serverId));
 
-/** The backup that the run relies on, or a new one if a wait has made it too old. */
+/** Makes a new backup if a wait has made the run's too old. */
 export async function renewBackup(run: RunState): Promise<Conclusion> {
   const { input, plan, limits } = run;
   const { serverId } = input;

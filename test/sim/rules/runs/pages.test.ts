@@ -57,6 +57,19 @@ describe('the page of a run', () => {
       assert.doesNotMatch(page, WHILE_IN_PROGRESS);
     }),
   );
+
+  test(
+    'says to check the service if only a part of a failed run may still be in progress',
+    inVirtualTime(async (stack) => {
+      const failing = siteAfter(stack.sandbox, null, FAILED);
+      const lasting = siteAfter(stack.sandbox, null, { ...COMPLETED, ends: 'never' });
+      const deploy = { intervalMs: 10_000, tries: 10 };
+      const run = stack.start({ siteIds: [failing, lasting], keepGoing: true, deploy });
+      const { outcome, deployments } = await stack.result(run);
+      assert.deepEqual([outcome, deployments[1]?.outcome], ['failed', 'timed_out']);
+      assert.match(await pageOf(stack, run.workflowId), /Check the service first: .* Start it again: /);
+    }),
+  );
 });
 
 describe('the page of a rollout', () => {
