@@ -25,7 +25,7 @@ import type { Waiting } from '../../contract/waiting.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { openOperation, recordedWait, withPooledProgress } from './recorded-wait.ts';
 import { historyFacts, recordedOperation, type HistoryFacts, type RecordedOperation } from './run-history.ts';
-import { backupServerId, lockIdOf } from '../../contract/ids.ts';
+import { operationIdOf } from '../../contract/ids.ts';
 import { withLink } from '../ui-link.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { emptyResult, emptyBackup, emptyDeployment } from '../../contract/results.ts';
@@ -138,20 +138,11 @@ function withRecorded(
   operationId: string,
   { backupId, trigger, ...shown }: RecordedOperation,
 ): RunResult {
-  const part = <T extends BackupResult | DeploymentResult>(it: T): T => ({
-    ...it,
-    ...shown,
-    trigger: { ...it.trigger, ...trigger },
-  });
-  const { backup } = result;
-  if (backup !== null && backupServerId(backup.serverId) === operationId) {
-    const made = backupId === null ? {} : { backupId, source: 'created' as const };
-    return { ...result, backup: { ...part(backup), ...made } };
-  }
-  return {
-    ...result,
-    deployments: result.deployments.map((it) => (lockIdOf(it.target) === operationId ? part(it) : it)),
-  };
+  const parts = [...(result.backup === null ? [] : [result.backup]), ...result.deployments];
+  const part = parts.find((it) => operationIdOf(it) === operationId);
+  if (part === undefined) return result;
+  const made = backupId === null ? {} : { backupId, source: 'created' as const };
+  return withPart(result, { ...part, ...shown, ...made, trigger: { ...part.trigger, ...trigger } });
 }
 
 /** A run that another client started may have no memo of its input. */
