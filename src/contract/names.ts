@@ -14,7 +14,9 @@ export const eventTaskQueue = (taskQueue: string): string => `${taskQueue}-event
 export const waitTaskQueue = (taskQueue: string): string => `${taskQueue}-waits`;
 export const POOLED_WAIT_ACTIVITY = 'pollWhileInProgress';
 
-export const BACKUP_ACTIVITY = 'createBackup';
+/** The activities that send a POST, and those that make one read. */
+export const POST_ACTIVITIES: readonly string[] = ['createBackup', 'triggerDeployment'];
+export const READ_ACTIVITIES: readonly string[] = ['readBackup', 'readLatestDeployment'];
 
 /** Runs wait for admission in this queue. */
 export const admissionTaskQueue = (taskQueue: string): string => `${taskQueue}-admission`;

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import { OPERATION_TYPES, ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
+import { OPERATION_TYPES, POST_ACTIVITIES, ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
 import { isRecord } from '../contract/plain-object.ts';
 import type { RequestReport } from '../hosting-api/index.ts';
 import type { SpanFacts, Tracing, SpanAttributes } from '../tracing/tracing.ts';
@@ -90,9 +90,8 @@ function within({ runId, type }: ActivityWorkflow, trace: string): { within?: st
   return trace === runId ? {} : { within: trace };
 }
 
-const TRIGGERS = ['createBackup', 'triggerDeployment'];
-
-const outcomeOf = ({ activityType }: Info): string => (TRIGGERS.includes(activityType) ? 'accepted' : 'answered');
+const outcomeOf = ({ activityType }: Info): string =>
+  POST_ACTIVITIES.includes(activityType) ? 'accepted' : 'answered';
 
 /* Describes an activity with the names that the log uses. */
 

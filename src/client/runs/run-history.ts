@@ -1,7 +1,7 @@
 /** Reads from a run's history what the run itself does not answer: its input and the results of its operations. */
 import { ApplicationFailure, TimeoutFailure, type Client, type WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { BACKUP_ACTIVITY, POOLED_WAIT_ACTIVITY } from '../../contract/names.ts';
+import { POOLED_WAIT_ACTIVITY, POST_ACTIVITIES, READ_ACTIVITIES } from '../../contract/names.ts';
 import type { ReadAnswer } from '../../contract/activities.ts';
 import type { PooledWaitEnd } from '../../contract/polling.ts';
 import { isUnsent, resultOfFailure, type NotAccepted } from '../../rules/trigger-policy.ts';
@@ -77,19 +77,19 @@ export async function operationIn(client: Pick<Client, 'options'>, events: Event
   for (const event of events) {
     const type = event.activityTaskScheduledEventAttributes?.activityType?.name;
     if (type != null) types.set(String(event.eventId), type);
-    if (type != null && POSTS.includes(type)) trigger.attempts += 1;
+    if (type != null && POST_ACTIVITIES.includes(type)) trigger.attempts += 1;
     const completed = event.activityTaskCompletedEventAttributes;
     const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
     const closed = types.get(String((completed ?? failed)?.scheduledEventId)) ?? '';
     const answer = <T>() => decoded<T>(client, completed?.result?.payloads);
-    if (POSTS.includes(closed) && failed) {
+    if (POST_ACTIVITIES.includes(closed) && failed) {
       const result = resultOfPost(await decodedFailure(client, failed.failure));
       if (isUnsent(result)) trigger.attempts -= 1;
       trigger.ambiguous ||= result.kind === 'ambiguous';
-    } else if (POSTS.includes(closed)) {
+    } else if (POST_ACTIVITIES.includes(closed)) {
       shown.acceptedAt = new Date(tsToMs(event.eventTime)).toISOString();
       shown.backupId = (await answer<{ backupId?: string }>())?.backupId ?? null;
-    } else if (READS.includes(closed) && completed) {
+    } else if (READ_ACTIVITIES.includes(closed) && completed) {
       noteRead(shown, await answer<ReadAnswer>());
     } else if (closed === POOLED_WAIT_ACTIVITY && completed) {
       const end = await answer<PooledWaitEnd>();
@@ -100,9 +100,6 @@ export async function operationIn(client: Pick<Client, 'options'>, events: Event
   }
   return shown;
 }
-
-const POSTS: readonly string[] = [BACKUP_ACTIVITY, 'triggerDeployment'];
-const READS: readonly string[] = ['readBackup', 'readLatestDeployment'];
 
 function resultOfPost(failure: Error | null): NotAccepted {
   if (failure instanceof TimeoutFailure && failure.timeoutType === 'SCHEDULE_TO_START')

@@ -6,7 +6,7 @@ import { pollerIdentities } from '../../client/workers.ts';
 import { listSchedules, type ScheduleState } from '../schedules/client-state.ts';
 import { parseIdentity } from '../../contract/worker-identity.ts';
 import type { CheckReport } from '../../cli/doctor-check.ts';
-import { OPERATION_TYPES, RUN_TYPES } from '../../contract/names.ts';
+import { OPERATION_TYPES, POST_ACTIVITIES, RUN_TYPES } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { isFromRestore } from '../../contract/service-identity.ts';
 import { newest, ofTypes, RUNNING, type Listed } from '../../client/list-filter.ts';
@@ -113,7 +113,6 @@ const warning = (name: string, message: string, remedy: string): CheckReport => 
 
 /** No fleet has more runs than this. */
 const MAX_RUNS = 1_000;
-const POSTS = ['createBackup', 'triggerDeployment'];
 
 /** The newest first. */
 async function listEndedByRestore(session: Session): Promise<RunResult[]> {
@@ -183,7 +182,7 @@ async function epochIn(client: Client, events: Events): Promise<string | null> {
 
 function requestIn(events: Events): LeftInFlight['request'] {
   const scheduled = events.findLast((event) =>
-    POSTS.includes(event.activityTaskScheduledEventAttributes?.activityType?.name ?? ''),
+    POST_ACTIVITIES.includes(event.activityTaskScheduledEventAttributes?.activityType?.name ?? ''),
   );
   if (scheduled === undefined) return 'none';
   const isAnswered = events.some((event) => {

@@ -20,7 +20,7 @@ import { countsText } from '../../contract/results.ts';
 import { targetLabel } from '../../contract/target.ts';
 import { colorize } from '../../cli/run-text.ts';
 
-export function overviewLines(overview: Overview, ended: readonly Ended[] = []): LiveLine[] {
+export function overviewLines(overview: Overview, ended: readonly RunOrRollout[] = []): LiveLine[] {
   const isEmpty = overview.inFlight.length + ended.length === 0;
   const table = isEmpty ? [] : inFlightTable({ ...overview, ended }, Date.now(), null);
   return [...table, overviewText(overview)];
@@ -29,7 +29,7 @@ export function overviewLines(overview: Overview, ended: readonly Ended[] = []):
 /** @param ended null if nobody asked for it */
 export function overviewDocument(
   { inFlight, total, complete }: Overview,
-  ended: readonly Ended[] | null = null,
+  ended: readonly RunOrRollout[] | null = null,
 ): object {
   const recent = ended === null ? {} : { recent: ended.map(({ result }) => result) };
   const runs = inFlight.filter(({ kind }) => kind === 'run').map(entryOf);
@@ -57,7 +57,7 @@ function whyOf({ kind, status }: InFlight): string | null {
 
 export interface RecentlyEnded {
   /** The latest end comes first. */
-  now(): readonly Ended[];
+  now(): readonly RunOrRollout[];
   /** Asks about everything that has left the overview since the last call. */
   update(overview: Overview): Promise<void>;
 }
@@ -66,8 +66,9 @@ export interface RecentlyEnded {
 export async function recentlyEnded(belay: Belay, forMs: number, limit: number): Promise<RecentlyEnded> {
   const since = new Date(Date.now() - forMs).toISOString();
   const [runs, rollouts] = await Promise.all([belay.list({ since, limit }), belay.rollouts.list({ since, limit })]);
-  const ended = new Map<string, Ended>();
-  const add = (it: Ended) => it.result.endedAt !== null && ended.set(`${it.result.workflowId} ${it.result.runId}`, it);
+  const ended = new Map<string, RunOrRollout>();
+  const add = (it: RunOrRollout) =>
+    it.result.endedAt !== null && ended.set(`${it.result.workflowId} ${it.result.runId}`, it);
   for (const result of runs) add({ kind: 'run', result });
   for (const result of rollouts) add({ kind: 'rollout', result });
   let before: readonly InFlight[] = [];
@@ -142,7 +143,6 @@ const OTHERS: Column[] = [
 ];
 
 type RunOrRollout = { kind: 'run'; result: RunResult } | { kind: 'rollout'; result: RolloutResult };
-type Ended = RunOrRollout;
 
 /**
  * Returns the titles, then one line for each entry: first what is in flight, then what has ended.
@@ -150,7 +150,7 @@ type Ended = RunOrRollout;
  * @param width of the screen; null to cut nothing
  */
 export function inFlightTable(
-  { inFlight, ended = [] }: Pick<Overview, 'inFlight'> & { ended?: readonly Ended[] },
+  { inFlight, ended = [] }: Pick<Overview, 'inFlight'> & { ended?: readonly RunOrRollout[] },
   nowMs: number,
   width: number | null,
 ): LiveLine[] {
@@ -167,7 +167,7 @@ export function inFlightTable(
   ];
 }
 
-function painted(text: string, running: InFlight | undefined, ended: Ended | undefined): LiveLine {
+function painted(text: string, running: InFlight | undefined, ended: RunOrRollout | undefined): LiveLine {
   if (ended !== undefined) return { text, paint: (cut) => colorize(ended.result, cut) };
   return running?.needsAttention === true ? { text, paint: colors.red } : text;
 }
@@ -194,7 +194,7 @@ function cellsOf(it: InFlight, nowMs: number): string[] {
   ];
 }
 
-function cellsOfEnded(it: Ended, nowMs: number): string[] {
+function cellsOfEnded(it: RunOrRollout, nowMs: number): string[] {
   const { startedAt, endedAt, outcome, error } = it.result;
   const counts = it.kind === 'rollout' ? `${countsText(it.result.servers)}; ` : '';
   const why = error === null ? '' : `: ${error.message}`;

@@ -3,7 +3,7 @@ import type { WorkflowExecutionDescription, Client, WorkflowHandle } from '@temp
 import pMap from 'p-map';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Payload } from '@temporalio/common';
-import { ROLLOUT_TYPE, RUN_TYPES, APPROVAL_UPDATES } from '../../contract/names.ts';
+import { APPROVAL_UPDATES, POST_ACTIVITIES, READ_ACTIVITIES, ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
 import type { Receipt } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -147,9 +147,6 @@ async function rolloutReceipt(
  * Reads from the history of an operation what its result leaves out: the status before the request, and each request.
  */
 
-const READS: readonly string[] = ['readLatestDeployment', 'readBackup'];
-const POSTS: readonly string[] = ['triggerDeployment', 'createBackup'];
-
 type OperationFacts = Omit<KnownOperation, 'id'>;
 type Event = Events[number];
 
@@ -176,8 +173,8 @@ interface Found {
 async function recordScheduled(client: Client, event: Event, { facts, posts, reads }: Found): Promise<void> {
   const { activityType, input } = event.activityTaskScheduledEventAttributes ?? {};
   const id = String(event.eventId);
-  if (READS.includes(activityType?.name ?? '')) reads.add(id);
-  if (!POSTS.includes(activityType?.name ?? '')) return;
+  if (READ_ACTIVITIES.includes(activityType?.name ?? '')) reads.add(id);
+  if (!POST_ACTIVITIES.includes(activityType?.name ?? '')) return;
   const asked = await decoded<{ idempotencyKey?: string }>(client, input?.payloads);
   const idempotencyKey = asked?.idempotencyKey ?? null;
   const post: SentPost = { at: timeOf(event), idempotencyKey, answeredAt: null, result: null };
