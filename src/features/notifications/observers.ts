@@ -38,10 +38,11 @@ export function reporting(run: RunState): Observer {
     seq += 1;
     const now = stateNow();
     if (isSame(now, known)) return;
+    const signal = now.isEnd ? now : { ...now, parts: partsChanged(known, now) };
     known = now;
     // A report that was terminated or has ended takes no more signals.
     await getExternalWorkflowHandle(id)
-      .signal(SIGNALS.reported, now)
+      .signal(SIGNALS.reported, signal)
       .catch(() => undefined);
   }
 
@@ -70,6 +71,11 @@ const measuredHeartbeat = (name: string | undefined, notify: NotifySettings | un
 
 const isSame = (one: ReportedRun, other: ReportedRun): boolean =>
   JSON.stringify([one.isEnd, one.run, one.parts]) === JSON.stringify([other.isEnd, other.run, other.parts]);
+
+const partsChanged = (before: ReportedRun, now: ReportedRun): ReportedRun['parts'] =>
+  Object.fromEntries(
+    Object.entries(now.parts).filter(([id, part]) => JSON.stringify(part) !== JSON.stringify(before.parts[id])),
+  );
 
 export const announcing = ({ facts: { notify }, result, input }: RunState): Observer => ({
   async ended() {

@@ -20,20 +20,13 @@ const stateSignal = defineSignal<[ReportedRun]>(SIGNALS.reported);
 /** @returns the names of the receivers that were told the end */
 export async function report(input: ReportInput): Promise<string[]> {
   refuseOtherInput(input);
-  let state = input.state;
+  const latest = new Latest(input.state);
   setHandler(stateSignal, (given: unknown) => {
-    if (isState(given) && !state.isEnd && isLater(given, state)) state = given;
+    if (isState(given)) latest.take(given);
   });
-  await condition(() => state.isEnd, timing.firstMs, { summary: 'unless the run ends at once' });
-  const lanes = lanesOf(input).map((receivers) => sendAll(input, receivers, () => state));
-  await Promise.all([
-    ...lanes,
-    watch(
-      input,
-      () => state,
-      (end) => (state = end),
-    ),
-  ]);
+  await condition(() => latest.isEnd, timing.firstMs, { summary: 'unless the run ends at once' });
+  const lanes = lanesOf(input).map((receivers) => sendAll(input, receivers, latest));
+  await Promise.all([...lanes, watch(input, latest)]);
   const results = await Promise.all(lanes);
   const missed = results.flatMap((it) => it.missed);
   if (missed.length === 0) return results.flatMap((it) => it.names);
@@ -53,13 +46,51 @@ function refuseOtherInput(input: Partial<ReportInput> | null | undefined): void 
 const isState = (value: unknown): value is ReportedRun =>
   isRecord(value) && typeof value.atMs === 'number' && isRecord(value.run) && isRecord(value.parts);
 
+/** The latest state of the run, and of each of its targets. */
+class Latest {
+  #run: ReportedRun;
+  #parts = new Map<string, ReportedRun>();
+
+  constructor(first: ReportedRun) {
+    this.#run = first;
+    this.#takeParts(first);
+  }
+
+  get isEnd(): boolean {
+    return this.#run.isEnd;
+  }
+
+  get run(): StateReport {
+    return this.#run.run;
+  }
+
+  of(lockId: string): StateReport {
+    return this.#parts.get(lockId)?.parts[lockId] ?? this.run;
+  }
+
+  take(given: ReportedRun): void {
+    if (this.isEnd) return;
+    if (isLater(given, this.#run)) this.#run = given;
+    // The end is whole.
+    if (this.isEnd) this.#parts.clear();
+    this.#takeParts(given);
+  }
+
+  #takeParts(given: ReportedRun): void {
+    for (const lockId of Object.keys(given.parts)) {
+      const known = this.#parts.get(lockId);
+      if (known === undefined || isLater(given, known)) this.#parts.set(lockId, given);
+    }
+  }
+}
+
 const isLater = (one: ReportedRun, other: ReportedRun): boolean =>
   one.atMs > other.atMs || (one.atMs === other.atMs && one.seq > other.seq);
 
 interface Receiver {
   to: ReportTo;
   name: string;
-  stateIn: (state: ReportedRun) => StateReport | null;
+  stateIn: (latest: Latest) => StateReport | null;
   note?: ReportNote | undefined;
 }
 
@@ -73,7 +104,7 @@ function lanesOf({ heartbeat, places, commit }: ReportInput): Receiver[][] {
       .map(({ target }): Receiver => {
         const lockId = lockIdOf(target);
         const to: ReportTo = { kind: 'report', name, target, commit: commit ?? '' };
-        return { to, name: `report ${name} of ${lockId}`, stateIn: ({ run, parts }) => parts[lockId] ?? run };
+        return { to, name: `report ${name} of ${lockId}`, stateIn: (latest) => latest.of(lockId) };
       }),
   );
   return [...beats, ...reports];
@@ -86,18 +117,18 @@ const receiverOfHeartbeat = (name: string): Receiver => ({
   stateIn: ({ run }) => (run.state === 'waiting' ? null : run),
 });
 
-async function sendAll(input: ReportInput, receivers: Receiver[], state: () => ReportedRun) {
+async function sendAll(input: ReportInput, receivers: Receiver[], latest: Latest) {
   const sent = new Map<Receiver, string>();
   const missed = new Map<Receiver, string>();
   const isDue = (receiver: Receiver) => {
-    const now = receiver.stateIn(state());
+    const now = receiver.stateIn(latest);
     return now !== null && keyOf(now) !== sent.get(receiver);
   };
   for (;;) {
-    await condition(() => state().isEnd || receivers.some(isDue));
+    await condition(() => latest.isEnd || receivers.some(isDue));
     const next = receivers.find(isDue);
     if (next === undefined) break;
-    const { key, problem } = await deliver(input, next, state);
+    const { key, problem } = await deliver(input, next, latest);
     sent.set(next, key);
     if (problem === null) missed.delete(next);
     else missed.set(next, `${next.name}: ${problem}`);
@@ -114,14 +145,14 @@ const keyOf = ({ state, text }: StateReport): string => `${state}:${text}`;
 async function deliver(
   { workflowId, firstRunId }: ReportInput,
   receiver: Receiver,
-  state: () => ReportedRun,
+  latest: Latest,
 ): Promise<{ key: string; problem: string | null }> {
   const beganMs = Date.now();
   let count = 0;
   let refusals = 0;
-  let last = receiver.stateIn(state()) ?? state().run;
+  let last = receiver.stateIn(latest) ?? latest.run;
   for (;;) {
-    last = receiver.stateIn(state()) ?? last;
+    last = receiver.stateIn(latest) ?? last;
     const noted = receiver.note === undefined ? {} : { note: receiver.note };
     const answer = await sendOnce({ workflowId, firstRunId, to: receiver.to, reported: last, ...noted });
     if ('note' in answer) receiver.note = answer.note;
@@ -136,13 +167,13 @@ async function deliver(
     const current = last;
     // A new state is sent at once, unless the receiver itself asked for a pause.
     if (answer.kind === 'later' && answer.afterMs !== null) await sleep(pauseMs, options);
-    else if (await condition(() => isOvertaken(receiver, current, state()), pauseMs, options))
+    else if (await condition(() => isOvertaken(receiver, current, latest), pauseMs, options))
       return { key: keyOf(last), problem };
   }
 }
 
-const isOvertaken = (receiver: Receiver, last: StateReport, state: ReportedRun): boolean =>
-  keyOf(receiver.stateIn(state) ?? last) !== keyOf(last);
+const isOvertaken = (receiver: Receiver, last: StateReport, latest: Latest): boolean =>
+  keyOf(receiver.stateIn(latest) ?? last) !== keyOf(last);
 
 const sendOnce = (message: Parameters<typeof sendReport>[0]): Promise<ReportAnswer> =>
   sendReport(message).catch(() => ({ kind: 'later', message: 'no worker sent it', afterMs: null }));
@@ -158,15 +189,11 @@ function pauseAfter(answer: Exclude<ReportAnswer, { kind: 'taken' }>, count: num
 }
 
 /** A run that was terminated sends no signal, so this looks at it, at growing intervals. */
-async function watch(
-  { workflowId, firstRunId }: ReportInput,
-  state: () => ReportedRun,
-  end: (state: ReportedRun) => void,
-): Promise<void> {
+async function watch({ workflowId, firstRunId }: ReportInput, latest: Latest): Promise<void> {
   for (let pauseMs: number = timing.lookMs; ; pauseMs = Math.min(2 * pauseMs, timing.lateLookMs)) {
-    if (await condition(() => state().isEnd, pauseMs)) return;
+    if (await condition(() => latest.isEnd, pauseMs)) return;
     const found = await findEndOfRun({ workflowId, firstRunId }).catch(() => null);
-    if (found === null || state().isEnd) continue;
-    end({ ...found, isEnd: true, atMs: Date.now(), seq: 0 });
+    if (found === null || latest.isEnd) continue;
+    latest.take({ ...found, isEnd: true, atMs: Infinity, seq: 0 });
   }
 }

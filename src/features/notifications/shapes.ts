@@ -82,14 +82,17 @@ export interface StateReport {
   text: string;
 }
 
-/** The state of a run at one moment. Signals may arrive in any order, so the latest state counts. */
+/** The state of a run at one moment. Signals may arrive in any order, so the latest state of each target counts. */
 export interface ReportedRun {
   atMs: number;
   /** Orders states of the same moment. */
   seq: number;
   isEnd: boolean;
   run: StateReport;
-  /** The states of its targets, by lock id. A target without an entry has the state of the run. */
+  /**
+   * By lock id. At the start and at the end, these are the states of all its targets, and a target without an entry has
+   * the state of the run. In between, these are only those that changed: 1,000 sites would fill the history otherwise.
+   */
   parts: Record<string, StateReport>;
 }
 

@@ -43,6 +43,8 @@ async function told(stack: VirtualStack, run: Run): Promise<void> {
   await stack.until('the end of the reports', () => childOf(stack, run)?.closedMs);
 }
 
+const sites = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
+
 describe('reports of runs', () => {
   test(
     'a repository is told of each of its sites, in order, and each site ends with its own outcome',
@@ -154,6 +156,25 @@ describe('reports of runs', () => {
   );
 
   test(
+    'a change of one site that arrives after a newer change of another is told',
+    reporting(async (stack) => {
+      for (const site of ['34', '35']) stack.sandbox.script({ site }, { durationMs: 60_000, ends: 'completed' });
+      const run = deploy(stack);
+      await stack.until('the begin', () => wordsFor(stack, ofSite('35')).at(-1) === 'begun');
+      const begun = { state: 'begun', text: 'in progress' };
+      const changeOf = (site: string, seq: number) => ({
+        ...{ atMs: stack.world.clock.nowMs, seq, isEnd: false, run: begun },
+        parts: { [`deploy-site:${site}`]: { state: 'failed', text: `failed ${seq}` } },
+      });
+      for (const change of [changeOf('34', 1_002), changeOf('35', 1_001), changeOf('34', 1_000)])
+        stack.signal(reportId(run.workflowId, run.runId), SIGNALS.reported, change);
+      await told(stack, run);
+      for (const site of ['34', '35'])
+        assert.deepEqual(wordsFor(stack, ofSite(site)), ['begun', 'failed', 'completed'], site);
+    }),
+  );
+
+  test(
     'a signal that is no state changes nothing',
     reporting(async (stack) => {
       stack.sandbox.script({ site: '34' }, { durationMs: 60_000, ends: 'completed' });
@@ -216,6 +237,32 @@ describe('reports of runs', () => {
       }),
     );
   }
+
+  test(
+    'what a run tells of its sites grows with them, not with their square',
+    inVirtualTime(
+      async (stack) => {
+        const bytesOf = async (count: number) => {
+          const siteIds = sites(count);
+          const run = deploy(stack, { siteIds });
+          assert.equal((await stack.result(run)).outcome, 'completed');
+          await told(stack, run);
+          for (const id of siteIds) assert.equal(wordsFor(stack, ofSite(id)).at(-1), 'completed');
+          return JSON.stringify(childOf(stack, run)!.history).length;
+        };
+        const ratio = (await bytesOf(60)) / (await bytesOf(30));
+        assert.ok(ratio < 2.2, `60 sites take ${ratio.toFixed(2)} times the bytes of 30`);
+      },
+      {
+        notify,
+        configuration: {
+          notify: {
+            reports: { shop: { kind: 'github', repository: 'acme/shop', token: TOKEN, for: { sites: sites(60) } } },
+          },
+        },
+      },
+    ),
+  );
 
   test(
     'a run that waits for a lock and is cancelled is told of as cancelled',
