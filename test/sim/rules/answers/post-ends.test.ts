@@ -1,6 +1,7 @@
 /** What the workflows do after every way a POST can end. How real connections end is in test/integration/runs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { DAY_MS } from '../../../../src/contract/duration.ts';
 import type { Outcome } from '../../../../src/contract/names.ts';
 import type { RunResult } from '../../../../src/contract/run.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
@@ -190,6 +191,19 @@ describe('how a POST ends', () => {
       const { error } = await resultOf(start({ siteIds: [siteId], deploy: { baselineWaitMs: 30_000 } }));
       assert.equal(error?.type, 'Busy');
       assert.ok(posts(sandbox, `/v1/sites/${siteId}/deploy`).length <= 30);
+    }),
+  );
+
+  test(
+    'an ambiguous deployment POST with a settle time of a month ends unknown before its history is full',
+    inVirtualTime(async ({ sandbox, start, result: resultOf, world }) => {
+      const siteId = siteAfter(sandbox, FAILED, COMPLETED);
+      sandbox.fault({ ...status(500), route: 'deploy', target: siteId });
+      const run = start({ siteIds: [siteId], deploy: { intervalMs: 1_000, settleMs: 30 * DAY_MS } });
+      const { outcome, error } = await resultOf(run);
+      assert.deepEqual([outcome, error?.type], ['unknown', 'OutcomeUnknown']);
+      assert.match(error!.message, /history of the operation is too long/);
+      assert.ok(world.clock.nowMs - run.startedMs < DAY_MS);
     }),
   );
 
