@@ -55,4 +55,5 @@ export type { AdHocFreeze, FreezeScope, FrozenBy, RunningFreeze } from './featur
 export type { Schedules } from './features/schedules/client.ts';
 export type { ScheduleDefinition } from './features/schedules/shapes.ts';
 export type { StartOptions } from './client/runs/start-run.ts';
-export type { Contact, RunStatus } from './client/runs/run-status.ts';
+export type { Contact } from './client/runs/run-contact.ts';
+export type { RunStatus } from './client/runs/run-status.ts';

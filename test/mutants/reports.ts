@@ -5,13 +5,17 @@ export const REPORTS: TestedMutant[] = [
   {
     rule: 'the state that arrives last counts',
     changes: [
-      change('features/notifications/report-workflow.ts', '!state.isEnd && isLater(given, state)', '!state.isEnd'),
+      change(
+        'features/notifications/report-workflow.ts',
+        'if (isLater(given, this.#run)) this.#run = given;',
+        'this.#run = given;',
+      ),
     ],
     test: sim('rules/events/reports', 'an older state that arrives after a newer one'),
   },
   {
     rule: 'what a run was when it was first told is sent until it is taken',
-    changes: [change('features/notifications/report-workflow.ts', 'last = receiver.stateIn(state()) ?? last;', '')],
+    changes: [change('features/notifications/report-workflow.ts', 'last = receiver.stateIn(latest) ?? last;', '')],
     test: sim('rules/events/reports', 'a state that a later one overtook'),
   },
   {
@@ -19,11 +23,29 @@ export const REPORTS: TestedMutant[] = [
     changes: [
       change(
         'features/notifications/report-workflow.ts',
-        'end({ ...found,',
-        'if (found.run === undefined) end({ ...found,',
+        'latest.take({ ...found,',
+        'if (found.run === undefined) latest.take({ ...found,',
       ),
     ],
     test: sim('rules/events/reports', 'a terminated run'),
+  },
+  {
+    rule: 'a run tells the states of all its sites with each change',
+    changes: [
+      change('features/notifications/observers.ts', '{ ...now, parts: partsChanged(known, now) }', '{ ...now }'),
+    ],
+    test: sim('rules/events/reports', 'what a run tells of its sites grows'),
+  },
+  {
+    rule: 'a change of a site is lost if a newer change of another one arrived before it',
+    changes: [
+      change(
+        'features/notifications/report-workflow.ts',
+        'if (known === undefined || isLater(given, known)) this.#parts',
+        'if (known === undefined || (isLater(given, known) && !isLater(this.#run, given))) this.#parts',
+      ),
+    ],
+    test: sim('rules/events/reports', 'a change of one site that arrives after'),
   },
   {
     rule: 'any deployment of the commit at GitLab counts as that of this run',

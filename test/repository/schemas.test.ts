@@ -7,7 +7,7 @@ import { RUN_TYPES } from '../../src/contract/names.ts';
 import type { BackupResult, DeploymentResult, RunResult } from '../../src/contract/run.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { emptyResult } from '../../src/contract/results.ts';
-import { resultOfInput } from '../../src/client/runs/run-status.ts';
+import { withInput } from '../../src/client/runs/run-result.ts';
 import { DOCUMENTS, jsonSchemaOf, pathOf, runInput, runResult, textOf } from '../../tools/schemas.ts';
 import { at, bad, good, isCountedAlike, mixed, numbersOf, type Node } from '../support/run-inputs.ts';
 
@@ -113,8 +113,8 @@ const whole: RunResult = emptyResult({ ...ids, startedAt, endedAt, backup, deplo
 const input = { serverId: 's1', siteIds: ['a1'], meta: { job: '1' } };
 const RESULTS: Record<string, RunResult> = {
   'without any data': emptyResult(),
-  'of a run known only by its input': emptyResult(resultOfInput(input)),
-  'of a run without an input': emptyResult(resultOfInput(null)),
+  'of a run known only by its input': withInput(emptyResult({}), { input }),
+  'of a run without an input': withInput(emptyResult({}), { input: null }),
   'in flight': { ...whole, phase: 'deploy', endedAt: null, deployments: [{ ...deployment, outcome: null }] },
   completed: { ...whole, outcome: 'completed', meta: { job: '1' }, links: { ui: 'http://127.0.0.1/' } },
   failed: { ...whole, outcome: 'failed', deployments: [deployment, failed], error },

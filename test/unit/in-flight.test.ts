@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { byUrgency, holdsForMs, isOverdue, needsAttention, type Seen } from '../../src/features/overview/client.ts';
-import type { Contact, RunStatus } from '../../src/client/runs/run-status.ts';
+import type { Contact } from '../../src/client/runs/run-contact.ts';
+import type { RunStatus } from '../../src/client/runs/run-status.ts';
 import { emptyResult, emptyRollout } from '../../src/contract/results.ts';
 import type { Phase } from '../../src/contract/names.ts';
 import { TIMING } from '../../src/contract/timing.ts';

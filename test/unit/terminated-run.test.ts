@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TerminatedFailure, WorkflowFailedError } from '@temporalio/client';
-import { failedResult } from '../../src/client/runs/run-status.ts';
+import { failedResult } from '../../src/client/runs/run-result.ts';
 import { emptyResult } from '../../src/contract/results.ts';
 
 test('the reason of a termination is one line of at most 200 characters', () => {

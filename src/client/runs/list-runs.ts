@@ -7,7 +7,7 @@ import { withLink } from '../ui-link.ts';
 import { within } from '../within.ts';
 import { refuseUnknown, IN_PARALLEL, type Session } from '../session.ts';
 import { newest, ofTypes, quoted, type Listed } from '../list-filter.ts';
-import { closedResult, knownOf } from './run-status.ts';
+import { closedResult, knownOf } from './run-result.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { emptyBackup, emptyDeployment } from '../../contract/results.ts';
 import { leniently } from '../../encryption/payload-codec.ts';

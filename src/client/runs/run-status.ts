@@ -1,55 +1,19 @@
 /** Returns the current status of a run: its own answer within three seconds, or what Temporal's records show. */
-import {
-  WorkflowFailedError,
-  type WorkflowExecutionDescription,
-  type WorkflowExecutionInfo,
-  type WorkflowHandle,
-  ApplicationFailure,
-  CancelledFailure,
-  QueryNotRegisteredError,
-  TerminatedFailure,
-} from '@temporalio/client';
-import { ADMISSION_ACTIVITY, QUERIES, RUN_TYPES, type Phase, type ErrorType } from '../../contract/names.ts';
-import type {
-  BackupResult,
-  DeploymentResult,
-  RunMemo,
-  RunProgress,
-  RunResult,
-  RunError,
-  RunInput,
-} from '../../contract/run.ts';
-import type { Execution, OperationProgress } from '../../contract/operation.ts';
-import { isSameTarget, targetsOf } from '../../contract/target.ts';
-import type { Waiting } from '../../contract/waiting.ts';
+import { QueryNotRegisteredError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
 import { BelayError } from '../../contract/errors.ts';
-import { openOperation, recordedWait, withPooledProgress } from './recorded-wait.ts';
-import { historyFacts, recordedOperation, type HistoryFacts, type RecordedOperation } from './run-history.ts';
 import { operationIdOf } from '../../contract/ids.ts';
-import { withLink } from '../ui-link.ts';
-import { plainText } from '../../contract/safe-text.ts';
-import { emptyResult, emptyBackup, emptyDeployment } from '../../contract/results.ts';
-import type { Session } from '../session.ts';
-import { unservedVersion } from './unserved-version.ts';
-import type { WorkerVersion } from '../../contract/worker-identity.ts';
-import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
+import { QUERIES, RUN_TYPES } from '../../contract/names.ts';
+import type { Execution, OperationProgress } from '../../contract/operation.ts';
+import type { RunProgress, RunResult } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
-
-/** A run counts as stuck after this many attempts of one workflow task. */
-const STUCK_ATTEMPTS = 3;
-
-export type Contact =
-  | 'closed'
-  /** The run answered, or Temporal's records show that it makes progress. */
-  | 'answers'
-  /** No worker has picked the run up yet. */
-  | 'not_begun'
-  /** The run has begun, but no worker answers for it now. */
-  | 'silent'
-  /** A worker is running, but fails at the run's workflow task again and again. */
-  | 'stuck'
-  /** Only workers of one version may continue the run, and none of them is running. */
-  | 'unserved';
+import type { Waiting } from '../../contract/waiting.ts';
+import type { WorkerVersion } from '../../contract/worker-identity.ts';
+import type { Session } from '../session.ts';
+import { withLink } from '../ui-link.ts';
+import { openOperation, recordedWait, withPooledProgress } from './recorded-wait.ts';
+import { contactFields, reasonOfSilence, type Contact } from './run-contact.ts';
+import { historyFacts, recordedOperation, type RecordedOperation } from './run-history.ts';
+import { closedResult, knownOf, withInput, withPart } from './run-result.ts';
 
 export interface RunStatus {
   /** While the run is in flight, `outcome` is null and `phase` shows its progress. */
@@ -145,58 +109,6 @@ function withRecorded(
   return withPart(result, { ...part, ...shown, ...made, trigger: { ...part.trigger, ...trigger } });
 }
 
-/** A run that another client started may have no memo of its input. */
-export function withInput(known: RunResult, { input }: Pick<HistoryFacts, 'input'>): RunResult {
-  const isKnown = known.backup !== null || known.deployments.length > 0;
-  return isKnown ? known : { ...known, ...resultOfInput(input) };
-}
-
-/** Why a run does not answer, without a question to it. */
-export async function reasonOfSilence(
-  session: Session,
-  { raw, historyLength }: WorkflowExecutionDescription,
-): Promise<Contact> {
-  // The history holds nothing but the start and the first scheduled task.
-  if (historyLength <= 2) return 'not_begun';
-  const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
-  const failing = attempts >= STUCK_ATTEMPTS && (await session.workers()).pollers.length > 0;
-  return failing ? 'stuck' : 'silent';
-}
-
-/** A run or rollout with fewer events has not reached its first operation. */
-const FIRST_EVENTS = 12;
-
-/**
- * True while a worker executes one of its first steps, which take a moment. A run without such a step waits for
- * something, and only the run itself knows what for.
- */
-export function isBeginning({ raw, historyLength, type }: WorkflowExecutionDescription): boolean {
-  if (historyLength >= FIRST_EVENTS || type === 'watchDeployment') return false;
-  const steps = raw.pendingActivities?.filter((it) => it.activityType?.name !== ADMISSION_ACTIVITY) ?? [];
-  return steps.length > 0 || raw.pendingWorkflowTask != null;
-}
-
-/** Says `unserved` instead, with the version, if the run does not answer because no worker of its version is running. */
-export async function contactFields(
-  session: Session,
-  described: WorkflowExecutionDescription,
-  contact: Contact,
-): Promise<Pick<RunStatus, 'contact' | 'version'>> {
-  if (contact === 'answers' || contact === 'closed') return { contact };
-  const version = await unservedVersion(session, described).catch(() => null);
-  return version === null ? { contact } : { contact: 'unserved', version };
-}
-
-/** However the run was closed, this returns a result. */
-export async function closedResult(handle: WorkflowHandle, known: RunResult): Promise<RunResult> {
-  try {
-    return (await handle.result()) as RunResult;
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) return failedResult(error, known);
-    throw error;
-  }
-}
-
 export async function askProgress<T>(session: Session, execution: Execution): Promise<T | null> {
   const answer = await tryProgress<T>(session, execution);
   return answer === 'not_yet' ? null : answer;
@@ -215,65 +127,4 @@ export async function tryProgress<T>(
 
 function withOperation(result: RunResult, { phase, result: part }: OperationProgress): RunResult {
   return { ...withPart(result, part), ...(phase === 'parked' ? { phase } : {}) };
-}
-
-export function withPart(result: RunResult, part: BackupResult | DeploymentResult): RunResult {
-  if ('serverId' in part) return { ...result, backup: part };
-  return {
-    ...result,
-    deployments: result.deployments.map((it) => (isSameTarget(it.target, part.target) ? part : it)),
-  };
-}
-
-/** Knows only what Temporal's own record shows. */
-export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResult {
-  const { workflowId, runId, memo, startTime, closeTime, typedSearchAttributes } = described;
-  return emptyResult({
-    ...resultOfInput((memo as Partial<RunMemo> | undefined)?.input ?? null),
-    workflowId,
-    runId,
-    phase: (typedSearchAttributes.get(ATTRIBUTE_KEYS.phase) ?? null) as Phase | null,
-    startedAt: startTime.toISOString(),
-    endedAt: closeTime?.toISOString() ?? null,
-  });
-}
-
-/** Shows what the input asked for, if the run itself does not answer. */
-export function resultOfInput(
-  input: RunInput | null,
-): Pick<RunResult, 'service' | 'backup' | 'deployments' | 'meta' | 'commit'> {
-  return {
-    service: input?.service ?? null,
-    backup: input?.serverId === undefined ? null : emptyBackup(input.serverId),
-    deployments: targetsOf(input ?? {}).map(emptyDeployment),
-    meta: input?.meta ?? null,
-    commit: input?.commit ?? null,
-  };
-}
-
-/** Returns the result in a run's failure, or `known` if the run was terminated or closed by Temporal and left none. */
-export function failedResult(error: WorkflowFailedError, known: RunResult): RunResult {
-  const { cause } = error;
-  if (cause instanceof ApplicationFailure) {
-    const result = (cause.details?.[0] ?? null) as RunResult | null;
-    const reported: RunError = { type: (cause.type ?? 'Internal') as ErrorType, message: cause.message };
-    return result === null || typeof result !== 'object'
-      ? { ...known, error: reported }
-      : { ...result, error: reported };
-  }
-  if (cause instanceof TerminatedFailure) {
-    return unknownResult(known, 'Terminated', `the run was terminated: ${plainText(cause.message)}`);
-  }
-  if (cause instanceof CancelledFailure) {
-    return {
-      ...known,
-      outcome: 'cancelled',
-      error: { type: 'Cancelled', message: 'cancelled, without a result' },
-    };
-  }
-  return unknownResult(known, 'OutcomeUnknown', `the run closed without a result: ${error.message}`);
-}
-
-function unknownResult(known: RunResult, type: ErrorType, message: string): RunResult {
-  return { ...known, outcome: 'unknown', error: { type, message } };
 }

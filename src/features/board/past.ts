@@ -8,7 +8,7 @@ import { closedAtOrAfter, listed, ofTypes, onQueue, type Listed } from '../../cl
 import { linksOf } from '../../client/ui-link.ts';
 import { within } from '../../client/within.ts';
 import { listedResult, recordedOutcome } from '../../client/runs/list-runs.ts';
-import { closedResult } from '../../client/runs/run-status.ts';
+import { closedResult } from '../../client/runs/run-result.ts';
 import { isDenied, isLimited, isUnreachable } from '../../client/transport/grpc-errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { RUN_TYPES, type Evidence, type Outcome } from '../../contract/names.ts';

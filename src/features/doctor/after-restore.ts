@@ -14,7 +14,7 @@ import { unlessMissing } from '../../client/read-workflow.ts';
 import { decoded } from '../../client/decode-payloads.ts';
 import type { Events } from '../../client/runs/run-history.ts';
 import { listedResult, recordedOutcome } from '../../client/runs/list-runs.ts';
-import { closedResult } from '../../client/runs/run-status.ts';
+import { closedResult } from '../../client/runs/run-result.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
 
 const CHECK = 'check at the service whether it was done';

@@ -9,7 +9,7 @@ import {
   requireSameEncryption,
 } from '../../client/workers.ts';
 import { type QueuePoller, type QueueState, pollersOf } from '../../client/pollers.ts';
-import { findUnserved } from '../../client/runs/unserved-version.ts';
+import { findUnserved } from '../../client/runs/run-contact.ts';
 import {
   moveRuns,
   versionText,

@@ -19,16 +19,9 @@ import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { linksOf, type Links, withLink } from '../../client/ui-link.ts';
 import { sendDecision } from '../../client/send-decision.ts';
 import type { RolloutWaiting } from '../../contract/waiting.ts';
-import {
-  askProgress,
-  isBeginning,
-  reasonOfSilence,
-  type Contact,
-  closedResult,
-  describeRun,
-  knownOf,
-  tryProgress,
-} from '../../client/runs/run-status.ts';
+import { closedResult, knownOf } from '../../client/runs/run-result.ts';
+import { isBeginning, reasonOfSilence, type Contact } from '../../client/runs/run-contact.ts';
+import { askProgress, describeRun, tryProgress } from '../../client/runs/run-status.ts';
 import type { Listed } from '../../client/list-filter.ts';
 import { resultIn } from '../../client/read-workflow.ts';
 import { isSameTarget } from '../../contract/target.ts';
@@ -92,12 +85,11 @@ function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitO
         return error(type, message, rollout);
       },
       async stopped() {
+        const status = await inTime(rolloutStatus(session, handle));
+        // A caller that stops waiting gets no verdict, even if the rollout has ended meanwhile.
+        const known = status === null || status.contact === 'closed' ? ids : status.result;
         const resume = `belay wait ${shellWord(handle.workflowId)}`;
-        return error(
-          'StoppedWaiting',
-          `stopped waiting, the rollout continues; wait again with \`${resume}\``,
-          (await inTime(rolloutStatus(session, handle)))?.result ?? ids,
-        );
+        return error('StoppedWaiting', `stopped waiting, the rollout continues; wait again with \`${resume}\``, known);
       },
       lost: (message) => error('TemporalUnreachable', message, ids),
     },
