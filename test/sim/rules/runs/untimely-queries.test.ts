@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { bundleFromSource } from '../../../../src/worker/bundle/bundle-from-source.ts';
-import { UNTIMELY_QUERY } from '../../../../src/contract/names.ts';
+import { QUERIES, UNTIMELY_QUERY } from '../../../../src/contract/names.ts';
 import { readHistories } from '../../../histories/kept.ts';
 import { importHistory } from '../../core/import-history.ts';
 import { jobOf, updateJob } from '../../core/jobs.ts';
@@ -16,15 +16,20 @@ after(() => sandboxes.close());
 
 const HINT: Job = { signalWorkflow: { signalName: 'hint', input: [], identity: 'test', headers: {} } };
 
+const QUERY: Job = {
+  variant: 'queryWorkflow',
+  queryWorkflow: { queryId: 'legacy_query', queryType: QUERIES.progress, arguments: [], headers: {} },
+};
+
 /** An operation after its first task. */
-async function began() {
+async function began({ isReplaying = false } = {}) {
   const { workflowId, history: recorded } = readHistories().find(({ type }) => type === 'deploySite')!;
   const { history, facts } = importHistory(workflowId, recorded);
   const [{ startedId, atMs, incoming }] = stepsOf(history, 0) as [ReturnType<typeof stepsOf>[number]];
   const code = await sandboxes.open(facts);
   const jobs = incoming.flatMap((event) => jobOf(event, facts) ?? []);
   const task = { startedId, atMs, isReplaying: false, flags: [] };
-  await code.activate({ ...task, jobs });
+  await code.activate({ ...task, isReplaying, jobs });
   return { code, task: { ...task, jobs: [HINT] } };
 }
 
@@ -55,9 +60,45 @@ test('a query that brings an event after a task that only refused an update, and
   const update = updateJob({ updateId: 'none', name: 'approve', input: [] }, true);
   const { commands } = await code.activate({ ...refused, jobs: [update] });
   assert.ok(commands.every(({ updateResponse }) => updateResponse?.rejected));
-  const query = { queryId: 'q', queryType: 'progress', arguments: [], headers: {} };
-  await code.activate({ ...refused, isReplaying: true, jobs: [{ variant: 'queryWorkflow', queryWorkflow: query }] });
+  await code.activate({ ...refused, isReplaying: true, jobs: [QUERY] });
   // The signal and its scheduled task have the ids of the events that the server dropped.
   await assert.rejects(code.activate(refused), new RegExp(UNTIMELY_QUERY));
   await code.dispose();
+});
+
+test('a query that brings events after a task that timed out fails, although they have a time of their own', async () => {
+  const { code, task } = await began({ isReplaying: true });
+  const timedOut = { ...task, atMs: task.atMs + 5_000, historySizeBytes: 1_000, historyLength: task.startedId + 9 };
+  await code.activate(timedOut);
+  await assert.rejects(code.activate({ ...timedOut, isReplaying: true, jobs: [QUERY] }), new RegExp(UNTIMELY_QUERY));
+  await code.dispose();
+});
+
+test('a query is answered after a replay without new events, and after each later task', async () => {
+  const { code, task } = await began({ isReplaying: true });
+  const query = (startedId: number) => code.activate({ ...task, startedId, isReplaying: true, jobs: [QUERY] });
+  const answered = async (startedId: number) => {
+    const { commands } = await query(startedId);
+    assert.ok(commands.every(({ respondToQuery }) => respondToQuery?.succeeded));
+  };
+  await answered(task.startedId + 2);
+  for (const more of [6, 12]) {
+    await code.activate({ ...task, startedId: task.startedId + more, atMs: task.atMs + more });
+    await answered(task.startedId + more);
+  }
+  await code.dispose();
+});
+
+test('a query is answered after the second task that follows a replay, and with the first one', async () => {
+  for (const [queryId, tasks] of [
+    ['of a task', 1],
+    ['legacy_query', 2],
+  ] as const) {
+    const { code, task } = await began({ isReplaying: true });
+    for (let count = 1; count <= tasks; count += 1)
+      await code.activate({ ...task, startedId: task.startedId + 6 * count, atMs: task.atMs + count });
+    const jobs = [{ ...QUERY, queryWorkflow: { ...QUERY.queryWorkflow, queryId } }];
+    await code.activate({ ...task, startedId: task.startedId + 6 * tasks, isReplaying: true, jobs });
+    await code.dispose();
+  }
 });
