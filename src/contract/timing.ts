@@ -80,7 +80,7 @@ export const TIMING = {
     heartbeatMs: 45 * SECOND,
     /** A wait whose worker was killed continues elsewhere after this. */
     heartbeatTimeoutMs: MINUTE,
-    /** After the whole time of an operation plus this, its workflow no longer leaves the wait to the workers. */
+    /** A workflow takes a wait back from the workers this long after its last read could have been due. */
     spareMs: 30 * SECOND,
   },
   verdict: {

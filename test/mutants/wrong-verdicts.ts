@@ -214,8 +214,30 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a hinted read passes for one of the beat',
-    changes: [change('workflows/polling/poll-until.ts', 'take(read, hintedMs === null)', 'take(read, true)')],
+    changes: [
+      change(
+        'workflows/polling/poll-until.ts',
+        "take(read, hintedMs === null ? 'due' : 'hinted')",
+        "take(read, 'due')",
+      ),
+    ],
     test: sim('rules/verdicts/acceptance', 'hinted reads do not settle'),
+  },
+  {
+    rule: 'a hinted read beside a pooled wait is remembered, although the reads after it are not seen',
+    changes: [change('workflows/operation/await-verdict.ts', "cause === 'beside'", "cause === 'due'")],
+    test: sim('rules/verdicts/pooled-hints', 'begins no row of settled reads'),
+  },
+  {
+    rule: 'a run forgets that it read a status once it has waited',
+    changes: [
+      change(
+        'workflows/run/run-state.ts',
+        "if (admissionReads.get(lockId) !== 'status') admissionReads",
+        'admissionReads',
+      ),
+    ],
+    test: sim('rules/verdicts/admission-reads', 'after it waited for a freeze'),
   },
   {
     rule: 'the worker of the moment says what a status word means',

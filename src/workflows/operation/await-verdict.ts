@@ -19,7 +19,7 @@ import {
 } from '../../rules/verdict.ts';
 import { answeredMs } from '../../rules/poll-state.ts';
 import type { DeploymentCheck } from './hooks.ts';
-import { concludeInterrupted, pollUntil } from '../polling/poll-until.ts';
+import { concludeInterrupted, pollUntil, type Cause } from '../polling/poll-until.ts';
 import { describeLastStatus, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { ReadFailure } from '../../contract/activities.ts';
@@ -57,8 +57,9 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
   let context = given;
   let seen = startRow(start.seen, nowMs);
   let reading = start.trace?.reading ?? null;
-  const decide = (latest: StatusReading, own: boolean, isOver = false): Conclusion | undefined => {
-    const at = { own, nowMs: Date.now(), shownBySite: check?.shown ?? null };
+  const decide = (latest: StatusReading, cause: Cause, isOver = false): Conclusion | undefined => {
+    const known = { context, seen, reading, evidence: result.evidence };
+    const at = { own: cause === 'due', nowMs: Date.now(), shownBySite: check?.shown ?? null };
     // A watch sends no request. The page proves that the deployment began, so a status can settle from here on.
     if (!context.accepted && at.shownBySite === 'identity') {
       context = { ...context, accepted: true };
@@ -70,12 +71,16 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     const answered = { ...at, nowMs: answeredMs(latest, at.nowMs) };
     result.evidence = strongestEvidence(context, seen, latest, answered);
     const verdict = decideVerdict(context, seen, latest, answered);
+    if (verdict === null && cause === 'beside') {
+      ({ context, seen, reading } = known);
+      result.evidence = known.evidence;
+    }
     if (verdict === null || (isOver && verdict.evidence === 'changed')) return undefined;
     result.lastStatus = latest.status;
     return concludeFromVerdict(operation, verdict);
   };
   // The trace was read before the trigger was answered. The answer may have the same id, and then the trace decides.
-  const early = start.trace === null ? undefined : decide(start.trace.reading, false, start.trace.isOver);
+  const early = start.trace === null ? undefined : decide(start.trace.reading, 'hinted', start.trace.isOver);
   if (early !== undefined) return early;
   const earlyMs = earlyReadsMs(input.intervalMs, nowMs, start.sentMs ?? nowMs);
   const polled = await pollUntil<Conclusion>(
@@ -93,9 +98,9 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
         seen = startRow(seen, Date.now());
       },
     },
-    (answer, own) => {
+    (answer, cause) => {
       if (!answer.ok) return concludeDeleted(operation, answer);
-      const conclusion = decide(answer, own);
+      const conclusion = decide(answer, cause);
       if (conclusion === undefined && answer.state !== 'in_progress')
         check?.look(() => operation.hints.ask(Date.now()));
       return conclusion;

@@ -114,7 +114,7 @@ export async function reconcile(
         afterOutage: () => (sent.coverage = recordOutage(sent.coverage)),
         until: () => !hasRoomToSend(),
       },
-      (answer, own) => note(sent, answer, own) ?? undefined,
+      (answer, cause) => note(sent, answer, cause === 'due') ?? undefined,
     );
     const name = `${targetText(input.target)}: it is unknown whether its deployment was started`;
     if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);

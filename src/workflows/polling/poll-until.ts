@@ -53,8 +53,13 @@ export type PollResult<V> =
   | { kind: 'stopped' }
   | { kind: 'cancelled' };
 
-/** @param own false for a read that followed a hint */
-export type OnReading<V> = (read: ReadResult, own: boolean) => V | undefined;
+/**
+ * How a read came about: it was due; or it followed a hint; or it followed a hint `beside` a pooled wait, whose later reads
+ * are not seen, so it has to decide or be forgotten.
+ */
+export type Cause = 'due' | 'hinted' | 'beside';
+
+export type OnReading<V> = (read: ReadResult, cause: Cause) => V | undefined;
 
 /** Reads until `onReading` returns a value. The last try decides, so there is no sleep after it. */
 export async function pollUntil<V>(
@@ -72,9 +77,9 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
   const { parking } = poller;
   let state = beginPolling(options);
   let last = null as ReadResult | null;
-  const take: OnReading<V> = (read, own) => {
+  const take: OnReading<V> = (read, cause) => {
     record(poller, options, read);
-    return onReading(read, own);
+    return onReading(read, cause);
   };
   for (;;) {
     const parked = parking.current;
@@ -83,7 +88,7 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     const mayPool: boolean =
       options.waits === 'pooled' && isInProgress && parked === null && Date.now() < state.wholeEndsMs;
     const turn: Turn | PollResult<V> = mayPool
-      ? await poolTurn(poller, options, state, last, (it) => take(it, false))
+      ? await poolTurn(poller, options, state, last, (it) => take(it, 'beside'))
       : await loopTurn(poller, options, state);
     if ('kind' in turn) return turn;
     const { read, isTry, hintedMs }: Turn = turn;
@@ -95,7 +100,7 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
       state = resumeAfterOutage(state, nowMs, parking.leave(nowMs));
       options.afterOutage?.();
     }
-    const value = take(read, hintedMs === null);
+    const value = take(read, hintedMs === null ? 'due' : 'hinted');
     if (value !== undefined) return decided(options, value, hintedMs);
     const after = afterRead(options, state, read, { nowMs, isTry });
     state = after.state;
@@ -277,9 +282,13 @@ async function poolTurn<V>(
   const { progress, end } = pooled;
   const { lastReadAt } = progress;
   result.polls += progress.polls;
-  result.lastStatus = progress.lastStatus ?? result.lastStatus;
-  result.inProgressAt = lastReadAt ?? result.inProgressAt;
-  Object.assign(poller, { failing: null, lastReadAt: lastReadAt ?? poller.lastReadAt });
+  poller.failing = null;
+  // A read for a hint may have been later.
+  if (lastReadAt !== null && lastReadAt > (poller.lastReadAt ?? '')) {
+    result.lastStatus = progress.lastStatus;
+    result.inProgressAt = lastReadAt;
+    poller.lastReadAt = lastReadAt;
+  }
   if (end === null) return loopTurn(poller, options, progress.state);
   const read = withMeaning(reader.reads.words, end.read);
   return { read, state: progress.state, isTry: end.isTry, hintedMs: null };
@@ -295,7 +304,9 @@ interface PendingPooledWait {
 
 function startPooledWait({ reader, tries }: PollOptions, progress: PooledProgress, summary: string): PendingPooledWait {
   const wait: PendingPooledWait = { isOver: false, progress, end: null };
-  const withinMs = progress.state.wholeEndsMs - Date.now() + TIMING.pool.spareMs;
+  const { schedule, made, wholeEndsMs } = progress.state;
+  // Failed reads are repeated for the whole time. If all of them fail, the tries follow.
+  const withinMs = wholeEndsMs + (tries - made) * schedule.intervalMs - Date.now() + TIMING.pool.spareMs;
   void pollInPool(workflowInfo().taskQueue, withinMs, summary, { ...reader.reads, tries, progress })
     .then((end) => Object.assign(wait, { end, progress: end.progress }))
     .catch((error: unknown) => (wait.progress = lastProgress(error) ?? wait.progress))

@@ -2,7 +2,6 @@
 import { workflowInfo } from '@temporalio/workflow';
 import { MORE_THAN_WORKERS_CARRY } from '../../contract/explain-wait.ts';
 import { targetText } from '../../contract/target.ts';
-import { lockIdOf } from '../../contract/ids.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { admissionRead } from '../../rules/never-deployed.ts';
@@ -14,7 +13,7 @@ import { setAttributes } from '../ui.ts';
 import { unlessCancelled } from '../polling/poll-until.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
 import type { Hold } from './hooks.ts';
-import type { RunState } from './run-state.ts';
+import { noteRead, type RunState } from './run-state.ts';
 
 const TARGETS_AT_ONCE = 10;
 
@@ -79,7 +78,7 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
     );
     for (const [index, read] of (await Promise.all(asked)).entries()) {
       const target = checked[index]!;
-      run.admissionReads.set(lockIdOf(target), admissionRead(read));
+      noteRead(run, target, admissionRead(read));
       const refusal = refusalOf(read);
       if (refusal !== null) return conclude('not_started', 'Refused', `${targetText(target)}: ${refusal}`);
     }

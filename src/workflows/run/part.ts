@@ -33,7 +33,7 @@ import { isAfterReset } from '../reset.ts';
 import { startAttributes } from '../ui.ts';
 import { takePlace } from './admit.ts';
 import type { RunPart } from './hooks.ts';
-import type { RunState } from './run-state.ts';
+import { noteRead, type RunState } from './run-state.ts';
 
 /**
  * Begins a part. If a hold ended it before its request left, waits until the hold lets it begin, and begins it again.
@@ -51,12 +51,19 @@ export async function attempt(
     const hold = run.holds.find((it) => it.reopens?.(end) === true);
     if (hold === undefined) return end;
     if (part.kind === 'backup') run.result.backup = null;
-    else record(run, part.target, emptyDeployment(part.target));
+    else forgetDeployment(run, part.target);
     const refusal = (await hold.wait?.(part)) ?? (await takePlace(run));
     if (refusal !== null) return notStarted(run, part, refusal);
     const renewed = (await renew?.(run)) ?? COMPLETED;
     if (renewed.outcome !== 'completed') return notStarted(run, part, renewed);
   }
+}
+
+/** Only what was read of the target still counts. */
+function forgetDeployment(run: RunState, target: Target): void {
+  const { lastStatus } = run.result.deployments[run.targets.indexOf(target)]!;
+  if (lastStatus !== null) noteRead(run, target, 'status');
+  record(run, target, emptyDeployment(target));
 }
 
 export function notStarted(run: RunState, part: RunPart, conclusion: Conclusion): Conclusion {

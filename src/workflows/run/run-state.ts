@@ -2,6 +2,7 @@
 import { defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/run.ts';
+import { lockIdOf } from '../../contract/ids.ts';
 import { emptyDeployment, emptyResult } from '../../contract/results.ts';
 import { explainRun } from '../../contract/explain-wait.ts';
 import { setAttributes, answerWhyQuery } from '../ui.ts';
@@ -39,7 +40,7 @@ export interface RunState {
   readonly holds: readonly Hold[];
   readonly checks: readonly RunCheck[];
   readonly observers: readonly Observer[];
-  /** What was read of each site when the run was admitted. */
+  /** What the run has read of each target before the operation that deploys it (`noteRead`). */
   readonly admissionReads: Map<string, AdmissionRead>;
   readonly limits: DeployLimits;
   /** How often it began a backup. */
@@ -140,6 +141,12 @@ export function createRunState({ type, input, plan, facts, cancellation }: Known
   observers.push(...hooks.observers.map((create) => create(run)));
   changed();
   return run;
+}
+
+/** After a status, no answer can mean that the target was never deployed. */
+export function noteRead({ admissionReads }: RunState, target: Target, read: AdmissionRead): void {
+  const lockId = lockIdOf(target);
+  if (admissionReads.get(lockId) !== 'status') admissionReads.set(lockId, read);
 }
 
 /** A backup that is made after a wait begins its age then. */
