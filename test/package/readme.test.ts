@@ -7,6 +7,7 @@ import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import type { CommandLine } from '../support/command-line.ts';
 import { CLI } from '../support/processes.ts';
+import { eventually } from '../support/eventually.ts';
 import { codeBlocks } from '../support/readme.ts';
 import { tempFolder } from '../support/temporal.ts';
 import { SECRET } from '../support/receiver.ts';
@@ -68,10 +69,13 @@ describe('the README', { concurrency: 6 }, () => {
   });
 
   test('doctor finds no problem while dev runs', async () => {
-    const { code, output } = await shell('npx belay-deploy doctor', {
-      BELAY_API_URL: on.sandbox.url,
-      BELAY_API_TOKEN: TOKEN,
+    const env = { BELAY_API_URL: on.sandbox.url, BELAY_API_TOKEN: TOKEN };
+    // On a busy machine, a worker may take longer for its answer than the doctor waits, as the doctor then says.
+    await eventually('a doctor without a complaint', async () => {
+      const { code, output } = await shell('npx belay-deploy doctor', env);
+      if (code === 0) return true;
+      assert.match(output, /no worker answers for/);
+      return false;
     });
-    assert.equal(code, 0, output);
   });
 });
