@@ -8,6 +8,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { askOperation, findBackupRecord, findCompletedBackup, findSharedBackup } from '../activity-proxies.ts';
 import { COMPLETED, conclude, type Conclusion, endWith, type Ended } from '../conclusion.ts';
 import { awaitBackup, recordServerOf } from '../operation/backup-server.ts';
+import { unlessCancelled } from '../polling/poll-until.ts';
 import { createPoller } from '../polling/poller.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
 import type { RunPart } from './hooks.ts';
@@ -95,7 +96,14 @@ async function share(run: RunState, { result, error }: BackupConclusion): Promis
 async function givenBackup(run: RunState, serverId: string): Promise<Conclusion | null> {
   const { backupId } = run.plan.backup;
   if (backupId === null) return null;
-  const made = await findBackupRecord({ backupId });
+  const asked = findBackupRecord({ backupId });
+  await unlessCancelled(run, asked);
+  // The answer may take long, and never come while no worker can read the record.
+  if (run.cancellation.requested && patched('cancelled-beside-record')) {
+    run.result.backup = { ...emptyBackup(serverId, 'given'), backupId, outcome: 'not_started' };
+    return conclude('not_started', 'Cancelled', `cancelled before it was known whose backup ${backupId} is`);
+  }
+  const made = await asked;
   const ours = made === null || isForOther(run, made) ? null : made;
   // An event reports when a backup began that Belay did not make.
   const announced = ours === null ? await announcedBackup(run, serverId) : null;
