@@ -116,13 +116,13 @@ async function givenBackup(run: RunState, serverId: string): Promise<Conclusion 
   return conclude('not_started', 'Usage', `${problem}: give a backup of this server, or none to make one`);
 }
 
-/** Waits for a backup that this run did not start. */
-async function adoptBackup(run: RunState, result: BackupResult): Promise<Conclusion> {
+/** Waits for a backup that this run did not start. @param lastReadAt when the run read its last status; null if it has not */
+async function adoptBackup(run: RunState, result: BackupResult, lastReadAt: string | null = null): Promise<Conclusion> {
   run.result.backup = result;
   recordServerOf('adopted', run.service.service, result);
   const { intervalMs, tries } = run.plan.backup;
   const wait = { ...run.service, intervalMs, tries, jitter: run.jitter, waits: 'loop' as const };
-  const poller = createPoller(result, run.plan.outageBudgetMs, run);
+  const poller = Object.assign(createPoller(result, run.plan.outageBudgetMs, run), { lastReadAt });
   return endWith(result, await awaitBackup(poller, wait, { given: true }));
 }
 
@@ -135,7 +135,9 @@ async function foreignBackup(run: RunState, serverId: string): Promise<Conclusio
   const { backupId, startedAt } = record;
   const read = await readBackup(run, backupId, 'check that the backup is still in progress');
   if (!read.ok || read.state !== 'in_progress') return null;
-  return adoptBackup(run, { ...emptyBackup(serverId, 'shared'), backupId, startedAt });
+  const readAt = new Date().toISOString();
+  const seen = { lastStatus: read.status, inProgressAt: readAt };
+  return adoptBackup(run, { ...emptyBackup(serverId, 'shared'), backupId, startedAt, ...seen }, readAt);
 }
 
 const announcedBackup = (run: RunState, serverId: string): Promise<BackupRecord | null> =>
