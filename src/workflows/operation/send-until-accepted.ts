@@ -3,7 +3,7 @@
  * reason not to send it again.
  */
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
-import { workflowInfo } from '@temporalio/workflow';
+import { patched, workflowInfo } from '@temporalio/workflow';
 import { FOR_PERMITS, type ForPermits, type TriggerActivityInput } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -70,6 +70,8 @@ export async function sendUntilAccepted(
     const parkedMs = parking.spentMs;
     const blocked = await how.prepare(counts, busyEndsMs());
     if (blocked !== null) return blocked;
+    if (operation.cancellation.requested && patched('cancelled-before-request'))
+      return concludeCancelledBeforeStart(counts, how.cancelledBefore);
     if (!hasRoomToSend()) return concludeUnsent(counts, 'Busy', NO_ROOM, how.prefix);
     // Requests from before an outage say nothing about the service after it.
     if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
