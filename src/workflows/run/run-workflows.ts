@@ -87,8 +87,9 @@ function hasEndedBadly({ outcome }: Conclusion): boolean {
   return outcome === 'failed' || patched('backup-ended-when-left');
 }
 
+/** Whether a request was sent that may have had an effect. */
 const hasRequested = ({ backup, deployments }: RunResult): boolean =>
-  [backup, ...deployments].some((it) => it !== null && it.trigger.attempts > 0);
+  [backup, ...deployments].some((it) => it !== null && it.trigger.attempts > 0 && it.outcome !== 'not_started');
 
 /* The deployments of a run, one after another. Without `keepGoing`, the first that is not completed stops the run. */
 
