@@ -78,7 +78,9 @@ async function runSteps(run: RunState, beganMs: number, steps: RunSteps): Promis
   if (!requested || isWhole) return conclusion;
   if (instead !== null && !hasEndedBadly(conclusion)) return instead();
   const message = conclusion.error?.type === 'Cancelled' ? conclusion.error.message : 'cancelled';
-  return worst([conclusion, conclude(hasRequested(run.result) ? 'cancelled' : 'not_started', 'Cancelled', message)]);
+  const cancelled = conclude(hasRequested(run.result) ? 'cancelled' : 'not_started', 'Cancelled', message);
+  // What replaced its deployment replaces no run that was cancelled by then.
+  return conclusion.error?.type === 'Superseded' ? cancelled : worst([conclusion, cancelled]);
 }
 
 /** Whether a part ended badly by itself, which no newer run makes good. */
