@@ -4,6 +4,7 @@ import type { ReadResult, TriggerAnswer } from '../../contract/activities.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
+import type { PollSchedule } from '../../contract/polling.ts';
 import { targetText } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { isNotDeployed } from '../../rules/never-deployed.ts';
@@ -102,7 +103,9 @@ export async function reconcile(
   if (trace === null) {
     const nowMs = Date.now();
     const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);
-    const schedule = skipTo(createPollSchedule(sent.sentMs, intervalMs, { earlyMs: TIMING.poll.earlyReadsMs }), nowMs);
+    const schedule = beginsAtLastTick(
+      skipTo(createPollSchedule(sent.sentMs, intervalMs, { earlyMs: TIMING.poll.earlyReadsMs }), nowMs),
+    );
     const polled = await pollUntil<Trace>(
       operation,
       {
@@ -130,4 +133,11 @@ export async function reconcile(
   operation.result.trigger.reconciledBy = trace.by;
   operation.setPhase('wait');
   return 'accepted';
+}
+
+/** The same reads, counted from the last tick that is over: the time that they may take begins there, too. */
+function beginsAtLastTick(schedule: PollSchedule): PollSchedule {
+  const { originMs, intervalMs, lastTick } = schedule;
+  if (lastTick === 0 || !patched('whole-settle-time')) return schedule;
+  return { ...schedule, originMs: originMs + lastTick * intervalMs, lastTick: 0 };
 }
