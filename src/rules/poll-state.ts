@@ -78,7 +78,8 @@ export function afterRead(
     ...before,
     schedule: asksAgainSoon ? withExtraRead(schedule, nowMs + TIMING.poll.unauthorizedPauseMs) : schedule,
     failed: isCounted ? afterFailedRead(before.failed, read, nowMs) : before.failed,
-    notBeforeMs: againMs ?? nowMs + (read.retryAfterMs ?? 0),
+    // A read for a hint may come before the time that an earlier answer asked for.
+    notBeforeMs: Math.max(before.notBeforeMs, againMs ?? nowMs + (read.retryAfterMs ?? 0)),
   };
   const { failed, wholeEndsMs } = state;
   return { state, end: givenUp(failed, read, { nowMs, nextAtMs: nextRead(state).atMs, wholeEndsMs }) };

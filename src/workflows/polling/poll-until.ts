@@ -4,7 +4,7 @@
  * `rules/poll-state.ts` keeps the schedule and counts tries and failures; the caller decides what a reading means.
  */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import type { ReadResult } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { PollState, PooledProgress, PooledWaitEnd } from '../../contract/polling.ts';
@@ -102,6 +102,7 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     }
     const value = take(read, hintedMs === null ? 'due' : 'hinted');
     if (value !== undefined) return decided(options, value, hintedMs);
+    if (!read.ok && state.notBeforeMs > nowMs && !patched('hinted-retry-after')) state = { ...state, notBeforeMs: 0 };
     const after = afterRead(options, state, read, { nowMs, isTry });
     state = after.state;
     if (after.end === 'exhausted') return { kind: 'exhausted' };
