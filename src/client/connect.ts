@@ -45,10 +45,15 @@ export interface Belay extends AsyncDisposable {
   listEvents(filter?: EventFilter): Promise<ReceivedEvent[]>;
   /** Returns one received event, with its redacted body and what it caused. */
   getEvent(workflowId: string): Promise<EventDetails>;
+  /** Starts rollouts over a fleet, retries and lists them. */
   readonly rollouts: Rollouts;
+  /** Applies the schedules of belay.yaml to Temporal, and manages them there. */
   readonly schedules: Schedules;
+  /** Begins, ends and lists freezes, which hold runs back. */
   readonly freezes: Freezes;
+  /** Shows what waits for people, and sends their answers. */
   readonly approvals: Approvals;
+  /** Makes receipts of what has ended, which can be checked without Temporal. */
   readonly receipts: Receipts;
   /**
    * Returns which of these locks are held now. The lock of a server is `backup-server:<id>`, and that of a site
@@ -66,8 +71,8 @@ export interface Belay extends AsyncDisposable {
 /**
  * Connects to Temporal, where the workers of Belay execute what you start. Without options, it finds Temporal as the
  * command line does: `TEMPORAL_ADDRESS` or a profile, else the running `belay dev` of this folder, else 127.0.0.1:7233.
- * It needs no token of the service. Call `close` at the end, or declare it with `await using`, because the connection
- * keeps the process alive.
+ * It needs no token of the service. Call `close` at the end, or declare it with `await using`, which needs Node 24, or
+ * TypeScript 5.2 to compile it for an older one. An open connection does not keep the process alive.
  *
  * @throws BelayError of type `TemporalUnreachable` if no server answers, or `Usage` for an option or setting that is
  * wrong

@@ -42,7 +42,9 @@ export interface ConnectOptions {
   connection?: Connection;
   /** `host:port` of a Temporal server without TLS, instead of the configured one. */
   address?: string;
+  /** The namespace at Temporal. Default: the configured one, or `default` with `address`. */
   namespace?: string;
+  /** The task queue of the workers. Default: `BELAY_TASK_QUEUE`, else `belay`. */
   taskQueue?: string;
   /** Base URL of the Temporal UI, for links. */
   uiUrl?: string;

@@ -1,7 +1,7 @@
 /** Reads belay.yaml: the settings that differ between services. It never contains secrets, only where they are. */
 import { readFile } from 'node:fs/promises';
 import { ConfigError } from './environment/variables.ts';
-import { configFile } from './environment/environment.ts';
+import { configFile, type ConfigFile } from './environment/environment.ts';
 import type { Configuration } from './file/file-schema.ts';
 
 export type { Configuration };
@@ -25,9 +25,14 @@ export async function atItsLine(error: unknown, configuration: Configuration): P
 /** What to do about a file that cannot be read. */
 const CONFIG_REMEDY = 'set BELAY_CONFIG to the path of belay.yaml';
 
-/** @returns `{}` if there is no file and none is named. @throws ConfigError with file, line and key */
+/**
+ * Reads and checks `belay.yaml`.
+ *
+ * @returns `{}` if there is no file and none is named
+ * @throws BelayError of type `Usage` with file, line and key
+ */
 export async function readConfiguration(
-  { path, isNamed } = configFile(),
+  { path, isNamed }: ConfigFile = configFile(),
   remedy = CONFIG_REMEDY,
 ): Promise<Configuration> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -163,6 +163,7 @@ interface OperationResult {
   lastStatus: string | null;
   /** How often the status was read. */
   polls: number;
+  /** How the request that starts the operation went. */
   trigger: TriggerReport;
   /** When this part of the run began, ISO 8601. Null if it did not begin. */
   startedAt: string | null;
@@ -170,6 +171,7 @@ interface OperationResult {
   acceptedAt: string | null;
   /** When a status in progress was last read. The operation ended between then and `endedAt`. */
   inProgressAt: string | null;
+  /** When this part of the run ended, ISO 8601. Null while it is in progress, and if it did not begin. */
   endedAt: string | null;
 }
 
@@ -184,7 +186,10 @@ export interface DeploymentResult extends OperationResult {
   target: Target;
   /** Null for an app. */
   siteId: string | null;
-  /** Why the status is taken to be that of this deployment. Null without a verdict. */
+  /**
+   * The strongest evidence so far that the status is that of this deployment, also in flight and without a verdict. Null
+   * if there is none.
+   */
   evidence: Evidence | null;
   /** When the wait for the status ended. The check of the site comes after it. */
   verdictAt: string | null;
@@ -238,7 +243,7 @@ export interface RunResult {
   outcome: Outcome | null;
   /** The progress of the run. */
   phase: Phase | null;
-  /** Null if no backup was asked for. */
+  /** Null if no backup was asked for, and in a run that has not begun its backup or ended before it. */
   backup: BackupResult | null;
   /** One entry for each requested site or app, in order. It is `not_started` for a target that was never triggered. */
   deployments: DeploymentResult[];
@@ -261,7 +266,9 @@ export interface RunResult {
    * `BELAY_UI_URL`).
    */
   links: { ui: string | null };
+  /** When Temporal accepted the run, ISO 8601. */
   startedAt: string | null;
+  /** When the run ended, ISO 8601. Null while it is in flight. */
   endedAt: string | null;
   /** Why a list could not read all of the run. What it could not read is null or missing. Absent if it read all. */
   unreadable?: string;

@@ -13,7 +13,9 @@ const { VERSIONING_BEHAVIOR_PINNED: PINNED } = proto.temporal.api.enums.v1.Versi
 /** A run counts as stuck after this many attempts of one workflow task. */
 const STUCK_ATTEMPTS = 3;
 
+/** Whether a run or rollout has ended, and if not, whether anyone answers for it. */
 export type Contact =
+  /** It has ended. */
   | 'closed'
   /** The run answered, or Temporal's records show that it makes progress. */
   | 'answers'

@@ -13,6 +13,7 @@ import { completedByHistory, describeRun, statusOf, type RunStatus } from './run
 
 /** Every method throws a BelayError if it fails. */
 export interface Run {
+  /** The id of the run, for `get`, and for `belay wait`, `status` and `cancel`. */
   readonly workflowId: string;
   /** Null for the latest run with this id. */
   readonly runId: string | null;
@@ -22,6 +23,10 @@ export interface Run {
   readonly links: Links;
   /** Waits for the result. Throws unless the outcome is `completed`; the error carries the result. */
   result(options?: WaitOptions): Promise<RunResult>;
+  /**
+   * Returns the current status: the run's own answer, or what Temporal's records show if it does not answer within three
+   * seconds. Does not throw for a run that failed.
+   */
   status(): Promise<RunStatus>;
   /**
    * Returns the status for a display that follows the run, at most ten seconds old. It comes from Temporal's records,

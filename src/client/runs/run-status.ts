@@ -18,7 +18,9 @@ import { closedResult, knownOf, withInput, withPart } from './run-result.ts';
 export interface RunStatus {
   /** While the run is in flight, `outcome` is null and `phase` shows its progress. */
   result: RunResult;
+  /** What the run waits for now. Null if it waits for nothing, has ended, or if nothing is known. */
   waiting: Waiting | null;
+  /** Whether the run has ended, and if not, whether anyone answers for it. */
   contact: Contact;
   /** The version whose workers are missing. Present only if `contact` is `unserved`. */
   version?: WorkerVersion;

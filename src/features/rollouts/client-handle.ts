@@ -28,6 +28,7 @@ import { isSameTarget } from '../../contract/target.ts';
 
 /** Every method throws a BelayError if it fails. */
 export interface Rollout {
+  /** The id of the rollout, for `get`, and for `belay wait` and `belay rollout status`. */
   readonly workflowId: string;
   /** Null for the latest attempt. */
   readonly runId: string | null;
@@ -39,6 +40,7 @@ export interface Rollout {
   readonly links: Links;
   /** Waits for the result. Throws unless the outcome is `completed`; the error carries the result as `rollout`. */
   result(options?: WaitOptions): Promise<RolloutResult>;
+  /** Returns the current status: the rollout's own answer, or what Temporal's records show. */
   status(): Promise<RolloutStatus>;
   /** Starts no more servers until the rollout is resumed. Running servers continue. */
   pause(decision: DecisionInput): Promise<void>;
@@ -102,7 +104,9 @@ function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitO
 export interface RolloutStatus {
   /** While the rollout runs, `outcome` is null and `phase` shows its progress. */
   result: RolloutResult;
+  /** What the rollout waits for now. Null if it waits for nothing, has ended, or if nothing is known. */
   waiting: RolloutWaiting | null;
+  /** Whether the rollout has ended, and if not, whether anyone answers for it. */
   contact: Contact;
 }
 

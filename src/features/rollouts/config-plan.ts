@@ -15,7 +15,7 @@ import { targetsOn } from '../../config/inventory.ts';
  * Returns the input of a rollout that `belay.yaml` defines, without a key.
  *
  * @param asked options that override those of the file
- * @throws ConfigError if the file has no such rollout
+ * @throws BelayError of type `Usage` if the file has no such rollout
  */
 export function planRollout(
   { fleets = {}, rollouts = {} }: Pick<Configuration, 'fleets' | 'rollouts'>,

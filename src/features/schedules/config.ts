@@ -207,6 +207,12 @@ export interface PlannedSchedule {
   moved: MovedTime[];
 }
 
+/**
+ * Returns the schedules that `belay.yaml` defines. `schedules.plan` takes their definitions. `moved` lists the days on
+ * which the clock skips the time of a schedule.
+ *
+ * @param thisYear the first of the years for which skipped times are planned
+ */
 export function planSchedules(configuration: Configuration, thisYear: number): PlannedSchedule[] {
   const inventory = buildInventory(configuration.fleets);
   return Object.entries(configuration.schedules ?? {}).map(([name, schedule]) =>
