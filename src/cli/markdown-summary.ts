@@ -9,6 +9,7 @@ import { linkTarget, tableRows } from '../contract/markdown.ts';
 import { codeSpan } from '../contract/safe-text.ts';
 import type { OperationAdvice } from '../features/advice/rules.ts';
 import { adviceMarkdown } from '../features/advice/actions.ts';
+import { heldIn, heldText } from '../features/freezes/text.ts';
 import { partText, stateOfResult } from './run-text.ts';
 import { printNote } from '../process/print.ts';
 
@@ -26,16 +27,17 @@ export async function writeSummary(file: string | undefined, markdown: () => str
 export function runMarkdown(result: RunResult, advice: readonly OperationAdvice[] = []): string {
   const { backup, deployments, workflowId, commit } = result;
   const parts = [
-    ...(backup === null ? [] : [{ ...backup, part: `backup of ${codeSpan(backup.serverId)}` }]),
+    ...(backup === null ? [] : [{ ...backup, evidence: null, part: `backup of ${codeSpan(backup.serverId)}` }]),
     ...deployments.map((it) => ({ ...it, part: `deployment of ${targetLabel(it.target, codeSpan)}` })),
   ];
   return [
     ...head(workflowId ?? 'no run', result),
     ...table(
-      ['part', 'outcome', 'last status'],
-      (parts.length > MAX_ROWS ? worstFirst(parts) : parts).map(({ part, outcome, lastStatus }) => [
+      ['part', 'outcome', 'evidence', 'last status'],
+      (parts.length > MAX_ROWS ? worstFirst(parts) : parts).map(({ part, outcome, evidence, lastStatus }) => [
         part,
         partText(outcome, result),
+        evidence ?? '',
         lastStatus === null ? '' : codeSpan(lastStatus),
       ]),
     ),
@@ -93,6 +95,7 @@ const below = (lines: string[]): string[] => (lines.length === 0 ? [] : ['', ...
 
 function head(title: string, result: RunResult | RolloutResult): string[] {
   const { error, links, attached, endedAt } = result;
+  const held = heldIn(result);
   const joined = `Started by an earlier command${endedAt === null ? '' : `, ended at ${endedAt}`}: this one started nothing.`;
   return [
     `### Belay: ${codeSpan(title)}`,
@@ -101,6 +104,7 @@ function head(title: string, result: RunResult | RolloutResult): string[] {
     '',
     ...(error === null ? [] : [codeSpan(error.message), '']),
     ...(attached ? [joined, ''] : []),
+    ...(held.length === 0 ? [] : [...held.map((it) => `- ${heldText(it, codeSpan)}`), '']),
   ];
 }
 

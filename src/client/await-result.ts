@@ -4,6 +4,7 @@ import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHa
 import { shellWord } from '../contract/safe-text.ts';
 import type { BelayError } from '../contract/errors.ts';
 import { leniently } from '../encryption/payload-codec.ts';
+import type { Contact } from './runs/run-contact.ts';
 import { refuseUnknown, type Session } from './session.ts';
 import { toBelayError } from './to-belay-error.ts';
 import { isAnswering } from './transport/open-connection.ts';
@@ -67,6 +68,12 @@ export async function awaitResult<R extends Linked>(
       if (lostSinceMs !== null) await new Promise((resolve) => setTimeout(resolve, TIMING.client.reconnectPauseMs));
     }
   }
+}
+
+/** @param last the last status; null if Temporal did not tell it in time, so that nothing says whether it continues */
+export function stoppedText(what: 'run' | 'rollout', workflowId: string, last: { contact: Contact } | null): string {
+  const continues = last === null || last.contact === 'closed' ? '' : `, the ${what} continues`;
+  return `stopped waiting${continues}; wait again with \`belay wait ${shellWord(workflowId)}\``;
 }
 
 /** Use this for calls that Temporal answers at once or not at all. */

@@ -3,10 +3,10 @@ import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { textOf } from '../../src/features/notifications/worker-channels.ts';
-import { runMarkdown } from '../../src/cli/markdown-summary.ts';
+import { rolloutMarkdown, runMarkdown } from '../../src/cli/markdown-summary.ts';
 import type { Outcome } from '../../src/contract/names.ts';
 import type { DeploymentResult } from '../../src/contract/run.ts';
-import { emptyDeployment, emptyResult } from '../../src/contract/results.ts';
+import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
 import { withOwnCommand } from '../../src/process/own-command.ts';
 import { printTo, safeJson } from '../../src/process/print.ts';
 
@@ -99,6 +99,17 @@ test('a summary shows text from outside as code', () => {
   const outsideCode = markdown.replace(/`[^`]*`/g, '');
   assert.doesNotMatch(outsideCode, /[<@]|http:\/\/y/);
   assert.match(markdown, /\(\[Temporal UI\]\(http:[^()]*deploy%281%29[^()]*\)\)/);
+});
+
+test('a summary says what a run was let off, by whom and why, and the evidence of each deployment', () => {
+  const times = { from: '2026-03-02T08:00:00Z', to: '2026-03-02T08:00:00Z' };
+  const waived = { for: 'check', name: 'front page', ...times, end: 'overridden' } as const;
+  const held = [{ ...waived, by: 'ana', why: 'it is down' }];
+  const deployments = [{ ...emptyDeployment({ kind: 'site', id: '34' }), evidence: 'transition' as const }];
+  const markdown = runMarkdown({ ...emptyResult(), held, deployments });
+  assert.match(markdown, /^- was let off the check `front page`, by `ana` because `it is down`$/m);
+  assert.match(markdown, /^\| deployment of `34` \| no outcome yet \| transition \|/m);
+  assert.match(rolloutMarkdown({ ...emptyRollout(), held }), /^- was let off the check `front page`, by `ana`/m);
 });
 
 test('the summary of a run with more parts than it shows begins with those that need attention', () => {

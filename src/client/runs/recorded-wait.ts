@@ -9,7 +9,7 @@ import type { Waiting, WaitingForRead } from '../../contract/waiting.ts';
 import { nextRead, assumeAllAnswered } from '../../rules/poll-state.ts';
 import { decoded } from '../decode-payloads.ts';
 import type { Session } from '../session.ts';
-import { isOperation, type Events } from './run-history.ts';
+import { isOperation, operationIn, type Events } from './run-history.ts';
 
 /** These are enough for what follows the start of a timer: its end, a few hints, and the tasks of both. */
 const LATEST_EVENTS = 30;
@@ -51,7 +51,9 @@ export async function waitOf(client: Client, open: OpenOperation, events: Events
   const beganMs = tsToMs(begun.eventTime);
   if (isPooled(begun)) return pooledWait(client, read, begun);
   const dueMs = beganMs + tsToMs(begun.timerStartedEventAttributes?.startToFireTimeout);
-  return { ...read, nextReadAt: new Date(dueMs).toISOString() };
+  // A read for a hint leaves the timer as it was, so the timer may name an older status, or none.
+  const { lastStatus } = await operationIn(client, [...events].reverse());
+  return { ...read, lastStatus: lastStatus ?? read.lastStatus, nextReadAt: new Date(dueMs).toISOString() };
 }
 
 async function pooledWait(

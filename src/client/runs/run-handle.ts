@@ -3,8 +3,7 @@ import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
 import { BelayError } from '../../contract/errors.ts';
 import { emptyResult } from '../../contract/results.ts';
 import type { RunResult } from '../../contract/run.ts';
-import { shellWord } from '../../contract/safe-text.ts';
-import { awaitResult, cancelOpen, inTime, soon, type WaitOptions } from '../await-result.ts';
+import { awaitResult, cancelOpen, inTime, soon, stoppedText, type WaitOptions } from '../await-result.ts';
 import type { Session } from '../session.ts';
 import { linksOf, withLink, type Links } from '../ui-link.ts';
 import { followProgress } from './run-progress.ts';
@@ -96,11 +95,7 @@ async function stoppedWaiting(session: Session, ref: RunRef): Promise<BelayError
   const { handle } = ref;
   const status = await inTime(currentStatus(session, handle));
   const known = status === null || status.contact === 'closed' ? withLink(session, resultWithIds(ref)) : status.result;
-  return new BelayError(
-    'StoppedWaiting',
-    `stopped waiting, the run continues; wait again with \`belay wait ${shellWord(handle.workflowId)}\``,
-    known,
-  );
+  return new BelayError('StoppedWaiting', stoppedText('run', handle.workflowId, status), known);
 }
 
 function resultWithIds({ handle: { workflowId }, runId }: RunRef): RunResult {

@@ -12,8 +12,8 @@ import { type ErrorType, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { DecisionInput, RolloutResult, RolloutMemo, RolloutProgress, TargetResult } from './shapes.ts';
 import { emptyRollout, countTargets } from '../../contract/results.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { plainText, shellWord } from '../../contract/safe-text.ts';
-import { awaitResult, cancelOpen, inTime, soon, type WaitOptions } from '../../client/await-result.ts';
+import { plainText } from '../../contract/safe-text.ts';
+import { awaitResult, cancelOpen, inTime, soon, stoppedText, type WaitOptions } from '../../client/await-result.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { linksOf, type Links, withLink } from '../../client/ui-link.ts';
@@ -90,8 +90,7 @@ function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitO
         const status = await inTime(rolloutStatus(session, handle));
         // A caller that stops waiting gets no verdict, even if the rollout has ended meanwhile.
         const known = status === null || status.contact === 'closed' ? ids : status.result;
-        const resume = `belay wait ${shellWord(handle.workflowId)}`;
-        return error('StoppedWaiting', `stopped waiting, the rollout continues; wait again with \`${resume}\``, known);
+        return error('StoppedWaiting', stoppedText('rollout', handle.workflowId, status), known);
       },
       lost: (message) => error('TemporalUnreachable', message, ids),
     },
