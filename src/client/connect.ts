@@ -18,6 +18,7 @@ import { heldLocks, type HeldLock } from './lookups/locks.ts';
 import { createRollouts, type Rollouts } from '../features/rollouts/client.ts';
 import { createRun, type Run } from './runs/run-handle.ts';
 import { findServiceNow } from './find-service.ts';
+import { checkWorkflowId } from './check-options.ts';
 import { openSession, type ConnectOptions } from './session.ts';
 import { createSchedules, type Schedules } from '../features/schedules/client.ts';
 import { startRun, type StartOptions } from './runs/start-run.ts';
@@ -81,7 +82,10 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
   const { session, close } = await openSession(options);
   return {
     start: (input, startOptions = {}) => startRun(session, input, startOptions),
-    get: (workflowId, runId) => createRun(session, { workflowId, runId: runId ?? null, attached: true }),
+    get(workflowId, runId) {
+      checkWorkflowId(workflowId, 'belay list');
+      return createRun(session, { workflowId, runId: runId ?? null, attached: true });
+    },
     list: (filter = {}) => listRuns(session, filter),
     overview: (overviewOptions = {}) => createOverview(session, overviewOptions),
     advise: createAdvise(session),

@@ -7,11 +7,11 @@ import {
   signature,
 } from '../config/environment/environment.ts';
 import { ASKS_AGAIN } from './ask-again.ts';
+import { refuseUnknown } from './check-options.ts';
 import { readEncryption } from '../encryption/encryption.ts';
 import { seenOn, shareSeen, type SeenWorkers } from './workers.ts';
 import { checkTemporalAddress, findTemporal, type TemporalEndpoint } from '../config/find-temporal.ts';
 import { openTracing, type Tracing } from '../tracing/tracing.ts';
-import { BelayError } from '../contract/errors.ts';
 import { type CredentialsState, openConnection } from './transport/open-connection.ts';
 
 export interface Session {
@@ -116,19 +116,4 @@ export async function openSession(
 function plainEndpoint(address: string): Omit<TemporalEndpoint, 'origin' | 'isOneOfSeveral'> {
   checkTemporalAddress('address', address);
   return { connectionOptions: { address }, namespace: 'default', uiUrl: null, credentials: null };
-}
-
-/* Checks options from plain JavaScript, where no compiler finds a misspelt name. */
-
-/**
- * A misspelt `key` would make a new run with every attempt.
- *
- * @param what names the call in the message
- * @throws BelayError of type `Usage`
- */
-export function refuseUnknown<T extends object>(what: string, options: T, known: Record<keyof T, true>): void {
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (unknown === undefined) return;
-  const names = Object.keys(known).join(', ');
-  throw new BelayError('Usage', `${unknown}: is not an option of ${what}: use ${names}`);
 }

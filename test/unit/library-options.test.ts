@@ -39,6 +39,60 @@ test('a misspelt option of a call that reads is refused, and names those that th
     });
 });
 
+test('a filter without meaning is refused with its name, its value and what to use', async () => {
+  const withDeadline = (_: unknown, ask: () => Promise<unknown>) => ask();
+  await using belay = await connect({ connection: { withDeadline } as unknown as Connection });
+  const takers: [call: (filter: object) => unknown, takes: 'limit' | 'both'][] = [
+    [(it) => belay.list(it), 'both'],
+    [(it) => belay.listEvents(it), 'both'],
+    [(it) => belay.rollouts.list(it), 'both'],
+    [(it) => belay.advise(it), 'limit'],
+    [(it) => belay.overview(it), 'limit'],
+  ];
+  for (const [call, takes] of takers) {
+    const refuses = (filter: object, message: RegExp) =>
+      assert.rejects(async () => call(filter), { type: 'Usage', message }, `${String(call)} ${JSON.stringify(filter)}`);
+    for (const limit of [-5, 0, 1.5, NaN])
+      await refuses({ limit }, /^limit: -?[\dNa.]+ is not a number of entries: use /);
+    await refuses({ limit: 'x' }, /^limit: "x" is not .*: use a whole number from 1$/);
+    if (takes === 'both')
+      await refuses({ since: 'yesterday' }, /^since: "yesterday" is not a time: use ISO 8601, such as/);
+    await refuses({ typo: 1 }, /^typo: is not an option of/);
+  }
+  const late = belay.receipts.closedSince('yesterday')[Symbol.asyncIterator]();
+  await assert.rejects(late.next(), { type: 'Usage', message: /^since: "yesterday" is not a time/ });
+  for (const filter of [
+    { siteId: '' },
+    { appId: ' a' },
+    { serverId: ['12', ''] },
+    { targets: [{ kind: 'site', id: '' }] },
+  ])
+    await assert.rejects(belay.list(filter as object), {
+      type: 'Usage',
+      message: /^(siteId|appId|serverId|targets): /,
+    });
+});
+
+test('an empty id of a run, rollout or event is refused', async () => {
+  const withDeadline = (_: unknown, ask: () => Promise<unknown>) => ask();
+  await using belay = await connect({ connection: { withDeadline } as unknown as Connection });
+  const calls = [
+    () => belay.get(''),
+    () => belay.rollouts.get(''),
+    () => belay.rollouts.retry(''),
+    () => belay.receipts.get(''),
+    () => belay.getEvent(''),
+    () => belay.approvals.question(''),
+    () => belay.approvals.approve('', { by: 'ana', plan: 'p' } as never),
+    () => belay.get(undefined as unknown as string),
+  ];
+  for (const call of calls)
+    await assert.rejects(async () => call(), {
+      type: 'Usage',
+      message: /^workflowId: \S+ is not an id: use one from `belay/,
+    });
+});
+
 test('start refuses `again` without a key, and list an outcome that there is not', async () => {
   const starting = startRun({} as Session, { siteIds: ['34'] }, { again: true });
   await assert.rejects(starting, { type: 'Usage', message: 'again: requires a key' });

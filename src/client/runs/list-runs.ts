@@ -5,7 +5,8 @@ import { type RunResult } from '../../contract/run.ts';
 import { appTarget, siteTarget, targetAttribute, targetOfAttribute, type Target } from '../../contract/target.ts';
 import { withLink } from '../ui-link.ts';
 import { within } from '../within.ts';
-import { refuseUnknown, IN_PARALLEL, type Session } from '../session.ts';
+import { checkLimit, checkSince, refuseUnknown } from '../check-options.ts';
+import { IN_PARALLEL, type Session } from '../session.ts';
 import { newest, ofTypes, quoted, type Listed } from '../list-filter.ts';
 import { closedResult, knownOf } from './run-result.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -15,6 +16,7 @@ import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 import { unlessMissing } from '../read-workflow.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { plainText } from '../../contract/safe-text.ts';
+import { problemOfId, targetOrProblem } from '../../request/validate-id.ts';
 import { OUTCOMES, RUN_TYPES, type Outcome } from '../../contract/names.ts';
 
 export interface RunFilter {
@@ -46,7 +48,10 @@ const DEFAULT_LIMIT = 20;
 
 export async function listRuns(session: Session, filter: RunFilter): Promise<RunResult[]> {
   refuseUnknown('list', filter, RUN_FILTER);
+  checkSince(filter.since);
+  checkLimit(filter.limit);
   refuseUnknownOutcome([filter.outcome ?? []].flat());
+  refuseUnfitIds(filter);
   return within(session, TIMING.client.listMs, 'list runs', async () => {
     const found = await newest(session, queryOf(filter), filter.limit ?? DEFAULT_LIMIT);
     return pMap(found, (info) => resultOf(session, info), IN_PARALLEL);
@@ -58,6 +63,15 @@ function refuseUnknownOutcome(outcomes: readonly string[]): void {
   const unknown = outcomes.find((it) => !OUTCOMES.some((known) => known === it));
   if (unknown === undefined) return;
   throw new BelayError('Usage', `outcome: ${plainText(unknown)} is none of ${OUTCOMES.join(', ')}`);
+}
+
+function refuseUnfitIds({ siteId, appId, serverId = [], targets = [] }: RunFilter): void {
+  const ids = Object.entries({ siteId, appId }).filter(([, id]) => id !== undefined);
+  const servers = [serverId].flat().map((id) => ['serverId', id] as const);
+  const ofIds = [...ids, ...servers].map(([name, id]) => [name, problemOfId(id)]);
+  const ofTargets = targets.map(targetOrProblem).map((it) => ['targets', typeof it === 'string' ? it : null]);
+  const [name, problem] = [...ofIds, ...ofTargets].find(([, it]) => it !== null) ?? [];
+  if (problem != null) throw new BelayError('Usage', `${name}: ${problem}`);
 }
 
 async function resultOf(session: Session, info: Listed): Promise<RunResult> {

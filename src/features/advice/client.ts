@@ -23,7 +23,8 @@ import {
 import type { Observation } from '../../rules/usual.ts';
 import { percentDecoded } from '../../config/environment/service-url.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
-import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
+import { checkLimit, refuseUnknown } from '../../client/check-options.ts';
+import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { firstListed, ofTypes, onQueue, quoted, type Listed } from '../../client/list-filter.ts';
 import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
@@ -63,6 +64,7 @@ export function createAdvise(session: Session): (filter?: AdviceFilter) => Promi
   async function advise(filter: AdviceFilter): Promise<OperationAdvice[]> {
     refuseUnknown('advise', filter, ADVICE_FILTER);
     const { of, limit = MOST_READ } = filter;
+    checkLimit(limit);
     const subjects = of?.slice(0, MOST_SUBJECTS);
     if (subjects?.length === 0) return [];
     const operations = await listClosed(session, subjects, Math.min(limit, MOST_READ));

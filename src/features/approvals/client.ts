@@ -9,6 +9,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { firstListed, ofTypes, onQueue, RUNNING } from '../../client/list-filter.ts';
 import { requireWorkers, NO_WORKER_REMEDY } from '../../client/workers.ts';
 import { sendDecision } from '../../client/send-decision.ts';
+import { checkWorkflowId } from '../../client/check-options.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { within } from '../../client/within.ts';
 import { isUnanswered } from '../../client/transport/grpc-errors.ts';
@@ -27,8 +28,11 @@ export interface Approvals {
 }
 
 export function createApprovals(session: Session): Approvals {
-  const handleOf = (workflowId: string) => session.client.workflow.getHandle(workflowId);
-  const decide = (name: Decided) => (workflowId: string, payload: ApprovalAnswer) =>
+  const handleOf = (workflowId: string) => {
+    checkWorkflowId(workflowId, 'belay approvals');
+    return session.client.workflow.getHandle(workflowId);
+  };
+  const decide = (name: Decided) => async (workflowId: string, payload: ApprovalAnswer) =>
     sendDecision(session, { name, handle: handleOf(workflowId), payload, describe, lookAgain: 'belay approvals' });
   return {
     list: () => within(session, TIMING.client.listMs, 'list approvals', () => list(session)),

@@ -5,7 +5,8 @@ import { BelayError } from '../../contract/errors.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
-import { refuseUnknown, type Session } from '../../client/session.ts';
+import { checkLimit, checkSince, checkWorkflowId, refuseUnknown } from '../../client/check-options.ts';
+import type { Session } from '../../client/session.ts';
 import { newest, ofType, quoted, type Listed } from '../../client/list-filter.ts';
 import { within } from '../../client/within.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -38,6 +39,8 @@ export interface ReceivedEvent extends EventMemo {
 export async function listEvents(session: Session, filter: EventFilter): Promise<ReceivedEvent[]> {
   refuseUnknown('listEvents', filter, EVENT_FILTER);
   const { since, limit = DEFAULT_LIMIT } = filter;
+  checkSince(since);
+  checkLimit(limit);
   const query = [ofType(EVENT_TYPE), ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`])].join(' AND ');
   const read = () => newest(session, query, limit, (info) => receivedEventIn(info) !== null);
   const found = await within(session, TIMING.client.listMs, 'list events', read);
@@ -46,6 +49,7 @@ export async function listEvents(session: Session, filter: EventFilter): Promise
 
 /** Returns the redacted body, and the effects once the event was handled. @throws BelayError `NotFound` */
 export async function getEvent(session: Session, workflowId: string): Promise<EventDetails> {
+  checkWorkflowId(workflowId, 'belay events');
   const { client } = session;
   const handle = client.workflow.getHandle(workflowId);
   const read = async (): Promise<EventDetails> => {

@@ -2,6 +2,7 @@
 import pMap from 'p-map';
 import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
+import { checkLimit, refuseUnknown } from '../../client/check-options.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { within } from '../../client/within.ts';
 import { withLink } from '../../client/ui-link.ts';
@@ -36,6 +37,8 @@ export interface OverviewOptions {
   limit?: number;
 }
 
+const OVERVIEW_OPTIONS: Record<keyof OverviewOptions, true> = { limit: true };
+
 const DEFAULT_LIMIT = 50;
 const MOST_ASKED = 10;
 
@@ -47,7 +50,10 @@ interface Followed {
   ask: (thoroughly: boolean) => Promise<Seen>;
 }
 
-export function createOverview(session: Session, { limit = DEFAULT_LIMIT }: OverviewOptions): LiveOverview {
+export function createOverview(session: Session, options: OverviewOptions): LiveOverview {
+  refuseUnknown('overview', options, OVERVIEW_OPTIONS);
+  const { limit = DEFAULT_LIMIT } = options;
+  checkLimit(limit);
   let followed = new Map<string, Followed>();
   let complete = true;
   let listedMs = -Infinity;

@@ -8,6 +8,7 @@ import type { Receipt } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { closedAtOrAfter, listed, ofTypes, onQueue } from '../../client/list-filter.ts';
+import { checkSince, checkWorkflowId } from '../../client/check-options.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { unlessMissing } from '../../client/read-workflow.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
@@ -45,6 +46,7 @@ export function createReceipts(session: Session): Receipts {
   return {
     get: (workflowId, runId) =>
       bounded(session, workflowId, async () => {
+        checkWorkflowId(workflowId, 'belay list');
         const described = await describe(session, workflowId, runId);
         if (described.status.name === 'RUNNING')
           throw new BelayError('Usage', `${workflowId} is still running: wait for its end`);
@@ -52,6 +54,7 @@ export function createReceipts(session: Session): Receipts {
         return rolloutReceipt(session, described, (ofRun) => hashOfRun(session, ofRun));
       }),
     async *closedSince(since) {
+      checkSince(since);
       const query = [ofTypes(TYPES), onQueue(taskQueue), closedAtOrAfter(since)].join(' AND ');
       try {
         for await (const { workflowId, runId } of listed(client, query)) yield { workflowId, runId };

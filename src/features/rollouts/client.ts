@@ -25,7 +25,8 @@ import {
   rolloutStatus,
   statusOfRollout,
 } from './client-handle.ts';
-import { refuseUnknown, IN_PARALLEL, type Session } from '../../client/session.ts';
+import { checkLimit, checkSince, checkWorkflowId, refuseUnknown } from '../../client/check-options.ts';
+import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { withFittingMeta } from '../../request/limits.ts';
 import { recordedOutcome } from '../../client/runs/list-runs.ts';
 import { withLink } from '../../client/ui-link.ts';
@@ -70,7 +71,10 @@ export interface Rollouts {
 export function createRollouts(session: Session): Rollouts {
   return {
     start: (input) => within(session, TIMING.client.startMs, 'start the rollout', () => startRollout(session, input)),
-    get: (workflowId, runId) => createRollout(session, { workflowId, runId: runId ?? null, attached: true }),
+    get(workflowId, runId) {
+      checkWorkflowId(workflowId, 'belay rollout list');
+      return createRollout(session, { workflowId, runId: runId ?? null, attached: true });
+    },
     retry: (workflowId) =>
       within(session, TIMING.client.retryRolloutMs, `retry ${workflowId}`, () => retryRollout(session, workflowId)),
     list: (filter = {}) => within(session, TIMING.client.listMs, 'list rollouts', () => listRollouts(session, filter)),
@@ -146,6 +150,7 @@ async function begin(
 }
 
 async function retryRollout(session: Session, workflowId: string): Promise<Rollout> {
+  checkWorkflowId(workflowId, 'belay rollout list');
   // Only a worker knows the progress of a terminated rollout.
   const workers = await requireWorkers(session);
   // Everything comes from this attempt, because someone else may retry it meanwhile.
@@ -184,6 +189,8 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
 async function listRollouts(session: Session, filter: RolloutFilter): Promise<RolloutResult[]> {
   refuseUnknown('rollouts.list', filter, ROLLOUT_FILTER);
   const { since, limit = DEFAULT_LIMIT } = filter;
+  checkSince(since);
+  checkLimit(limit);
   const all = ofType(ROLLOUT_TYPE);
   const query = since === undefined ? all : `${all} AND StartTime >= ${quoted(since)}`;
   return pMap(
