@@ -85,7 +85,7 @@ export function errorLines(result: Pick<RunResult, 'outcome' | 'error'>): string
 }
 
 /** For each exit code whose messages often state a fact only. The README says the same in its table. */
-const REMEDIES: Partial<Record<number, (error: RunError) => string>> = {
+const REMEDIES: Partial<Record<number, (error: RunError) => string | undefined>> = {
   [EXIT.timedOut]: () =>
     'check the service, where it may still finish, and allow more tries: `belay advice` suggests how many',
   [EXIT.unknown]: () => 'check the service before you deploy again',
@@ -93,6 +93,9 @@ const REMEDIES: Partial<Record<number, (error: RunError) => string>> = {
     type === 'Frozen'
       ? 'start it again after the freeze: `belay freezes` shows when that ends'
       : 'start it again later',
+  // A person who rejected it gave a reason.
+  [EXIT.refused]: ({ type }) =>
+    type === 'Refused' ? 'check the token and the ids, and read the reason, before you start it again' : undefined,
 };
 
 /** What to do stands at the end of a message, as in `…: start it again` or `…, or start again with …`. */

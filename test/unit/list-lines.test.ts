@@ -84,11 +84,18 @@ test('a result whose message states only a fact says what to do, by its exit cod
       'site 34 was not deployed: frozen by "x" until 2027',
       /after the freeze: `belay freezes`/,
     ],
+    [
+      'not_started',
+      'Refused',
+      'server 12: the service answered 404',
+      /check the token and the ids, and read the reason/,
+    ],
     ['not_started', 'TooLate', 'site 34 was not deployed: it is too late', /start it again later/],
   ] as const)
     assert.match(nextOf(outcome, type, message) ?? '', expected);
   for (const [outcome, type, message] of [
     ['failed', 'DeploymentFailed', 'the deployment of site 34 failed'],
+    ['not_started', 'ApprovalRejected', 'ana rejected it (production): not before the sale ends'],
     ['unknown', 'OutcomeUnknown', 'restored since: check at the service whether it was done, then start a new run'],
     ['not_started', 'Frozen', 'frozen by "x" until 2027, or start again with --override-freeze x'],
     ['not_started', 'ApprovalExpired', 'it was not approved in time, 0 of 1 (production): start it again'],
