@@ -20,13 +20,19 @@ import { messageOf } from '../contract/safe-text.ts';
 /** Leaves out the number and name of the gRPC code. */
 const detailsOf = (cause: unknown): string => (isGrpcServiceError(cause) ? cause.details : '') || messageOf(cause);
 
+/** An id written by hand often has the key as it was given, such as `feature/x`. */
+function encodingHint(workflowId: string): string {
+  const encoded = workflowId.replace(/[^\w.!~*'()%:\p{Surrogate}-]/gu, encodeURIComponent);
+  return encoded === workflowId ? '' : `: each part of an id is percent-encoded, so it may be ${encoded}`;
+}
+
 /** @param what the failed action, such as `list runs` @param result what is known of the run */
 export function toBelayError(error: unknown, what: string, result: RunResult | null = null): BelayError {
   if (error instanceof BelayError) return error;
   if (error instanceof WorkflowNotFoundError) {
     const { workflowId, runId } = error;
     const [named, ids] = runId === undefined ? ['', 'id'] : [` with the run id ${runId}`, 'ids'];
-    const remedy = `check the ${ids}; Temporal also deletes runs some time after they close`;
+    const remedy = `check the ${ids}${encodingHint(workflowId)}; Temporal also deletes runs some time after they close`;
     return new BelayError('NotFound', `there is no ${workflowId}${named}: ${remedy}`, result);
   }
   if (error instanceof PayloadError) return new BelayError('Usage', `cannot ${what}: ${error.message}`, result);

@@ -106,6 +106,18 @@ test('an execution that is not found is named with its run id', () => {
   assert.match(messageOf('0d5a'), /^there is no deploy:1:k with the run id 0d5a: check the ids;/);
 });
 
+test('an id that is not found and has a character that ids encode says how it would be written', () => {
+  const messageOf = (id: string) => toBelayError(new WorkflowNotFoundError('', id, undefined), '').message;
+  const encoded = 'each part of an id is percent-encoded, so it may be';
+  assert.match(
+    messageOf('deploy:34:feature/x'),
+    new RegExp(`^there is no deploy:34:feature/x: check the id: ${encoded} deploy:34:feature%2Fx;`),
+  );
+  assert.match(messageOf('deploy:a b:50%25/ü'), new RegExp(`: ${encoded} deploy:a%20b:50%25%2F%C3%BC;`));
+  for (const id of ['deploy:34:feature%2Fx', "deploy:34:a-b_c.d!e~f*g'h(i)", 'deploy:34:\ud800'])
+    assert.doesNotMatch(messageOf(id), /percent-encoded/);
+});
+
 test('a note over 200 characters is cut, also before half of a character, and the rest stays', () => {
   const long = `${'x'.repeat(198)}😀 and more`;
   const { meta } = withFittingMeta({ siteIds: ['34'], meta: { message: long, full: 'y'.repeat(200), job: '7' } });
