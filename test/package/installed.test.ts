@@ -145,7 +145,7 @@ test("the README's program compiles strictly with the installed package, runs an
   );
 });
 
-const ELSEWHERE = ['demo', 'dev', 'worker', 'webhooks', 'sandbox', 'codec-server'];
+const ELSEWHERE = ['demo', 'dev', 'worker', 'webhooks', 'board', 'sandbox', 'codec-server'];
 
 test('commands that need more than Temporal exit 2 in belay-cli, and name belay-deploy', async () => {
   const { file } = await packages();
@@ -159,6 +159,15 @@ test('commands that need more than Temporal exit 2 in belay-cli, and name belay-
       ],
     );
   }
+  const help = execFileSync(process.execPath, [file, '--help'], { encoding: 'utf8' });
+  const [, lacking = ''] = /\n.*belay-deploy:\n((?: +.*\n)+)/.exec(help) ?? [];
+  assert.deepEqual(
+    lacking
+      .split('\n')
+      .flatMap((line) => /^ {2}([a-z-]+) /.exec(line)?.[1] ?? [])
+      .sort(),
+    [...ELSEWHERE].sort(),
+  );
 });
 
 test('a message of belay-cli names its own commands, and belay-deploy for those that it lacks', async () => {

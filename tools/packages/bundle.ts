@@ -93,13 +93,17 @@ const versionOf = (version: string): Plugin => ({
     })),
 });
 
-/** Messages name this package's commands. */
+/** Messages name this package's commands, and the help says which it lacks. */
 const ownCommand: Plugin = {
   name: 'own command',
-  setup: (its) =>
-    its.onLoad({ filter: /\/dist\/process\/own-command\.js$/ }, async ({ path }) => ({
-      contents: replaceOnce(path, await readFile(path, 'utf8'), "OWN = 'npx belay-deploy'", "OWN = 'npx belay-cli'"),
-    })),
+  setup(its) {
+    const replace = (filter: RegExp, from: string, to: string) =>
+      its.onLoad({ filter }, async ({ path }) => ({
+        contents: replaceOnce(path, await readFile(path, 'utf8'), from, to),
+      }));
+    replace(/\/dist\/process\/own-command\.js$/, "OWN = 'npx belay-deploy'", "OWN = 'npx belay-cli'");
+    replace(/\/dist\/cli\/program\.js$/, "'Programs:'", "'Only in belay-deploy:'");
+  },
 };
 
 /** The SDK loads a converter by its path: there is one, and it has to be inside. */
