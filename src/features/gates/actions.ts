@@ -26,7 +26,9 @@ export async function tryOnce(gate: string, { json, ...asked }: TryOptions): Pro
     const known = Object.keys(configuration.gates ?? {}).join(', ') || 'none: add it under gates';
     throw new BelayError('Usage', `${configFile().path} has no gate ${gate}; it has ${known}`);
   }
-  const { rollout, wave } = waveToMeasure(configuration, gate, asked);
+  const waves = allWaves(configuration);
+  const chosen = waveToMeasure(waves, gate, asked);
+  const { rollout, wave } = chosen;
   const serverIds = wave.targets.map(({ serverId }) => serverId);
   const siteIds = wave.targets.flatMap(targetsOf).flatMap((it) => (isApp(it) ? [] : [it.id]));
   const { bakeMs = 0 } = wave.after ?? {};
@@ -36,7 +38,7 @@ export async function tryOnce(gate: string, { json, ...asked }: TryOptions): Pro
   const measured = await measureByRule(found, found.plan.rule, words, readPage);
   const { shown, exitCode } = ENDS[measured.state];
   printAnswer(json, { gate, rollout, wave: wave.name, ...measured }, [
-    `gate ${gate} after wave ${wave.name} of rollout ${rollout}`,
+    headLine(gate, chosen, waves),
     `${shown}: ${measured.text}`,
   ]);
   process.exitCode = exitCode;
@@ -57,15 +59,32 @@ interface WaveOfRollout {
 
 const MIN_SECONDS = 60;
 
-function waveToMeasure(configuration: Configuration, gate: string, asked: TryOptions): WaveOfRollout {
-  const names = asked.rollout === undefined ? Object.keys(configuration.rollouts ?? {}) : [asked.rollout];
-  const waves = names.flatMap((rollout) =>
-    planRollout(configuration, rollout).waves.map((wave): WaveOfRollout => ({ rollout, wave })),
+const has = (gate: string, { wave }: WaveOfRollout): boolean => wave.after?.gates?.includes(gate) === true;
+const waveText = ({ rollout, wave }: WaveOfRollout): string => `wave ${wave.name} of rollout ${rollout}`;
+
+/** A gate can be tried before a wave has it, so the first line of the answer says where the gate is. */
+function headLine(gate: string, measured: WaveOfRollout, waves: readonly WaveOfRollout[]): string {
+  if (has(gate, measured)) return `gate ${gate} after ${waveText(measured)}`;
+  const others = waves.filter((it) => has(gate, it)).map(waveText);
+  const where = others.length === 0 ? 'no wave has it' : `it is after ${others.join(' and ')}`;
+  return `gate ${gate}, measured for ${waveText(measured)}, which does not have it: ${where}`;
+}
+
+const allWaves = (configuration: Configuration): WaveOfRollout[] =>
+  Object.keys(configuration.rollouts ?? {}).flatMap((rollout) =>
+    planRollout(configuration, rollout).waves.map((wave) => ({ rollout, wave })),
   );
-  const fits = ({ wave: { name, after } }: WaveOfRollout) =>
-    asked.wave === undefined ? after?.gates?.includes(gate) === true : name === asked.wave;
-  const found = waves.find(fits) ?? (asked.wave === undefined ? waves[0] : undefined);
+
+function waveToMeasure(all: readonly WaveOfRollout[], gate: string, asked: TryOptions): WaveOfRollout {
+  const ofRollout = all.filter(({ rollout }) => asked.rollout === undefined || rollout === asked.rollout);
+  const fitting = ofRollout.filter(({ wave }) => asked.wave === undefined || wave.name === asked.wave);
+  const found = fitting.find((it) => has(gate, it)) ?? fitting[0];
   if (found !== undefined) return found;
-  const problem = asked.wave === undefined ? 'no rollout' : `no wave ${asked.wave}`;
-  throw new BelayError('Usage', `belay.yaml has ${problem}: name one with --rollout and --wave`);
+  const { path } = configFile();
+  if (all.length === 0) throw new BelayError('Usage', `${path} has no rollout, whose wave could be measured: add one`);
+  const [missing, known] =
+    ofRollout.length === 0
+      ? [`rollout ${asked.rollout}`, [...new Set(all.map(({ rollout }) => rollout))]]
+      : [`wave ${asked.wave}`, ofRollout.map(waveText)];
+  throw new BelayError('Usage', `${path} has no ${missing}; it has ${known.join(', ')}`);
 }

@@ -79,6 +79,37 @@ describe('belay gates try', () => {
     assert.match(stderr, /belay\.yaml has no gate errors; it has good, bad, none, dead, smoke, slow, silent$/m);
   });
 
+  test('says if the wave does not have the gate, and which wave has it', async () => {
+    for (const [args, expected, text] of [
+      [['good'], 0, /^gate good after wave canary of rollout steady$/m],
+      [['good', '--rollout', 'steady'], 0, /^gate good after wave canary of rollout steady$/m],
+      [
+        ['good', '--wave', 'remaining'],
+        4,
+        /^gate good, measured for wave remaining of rollout steady, which does not have it: it is after wave canary of rollout steady$/m,
+      ],
+      [
+        ['smoke'],
+        0,
+        /^gate smoke, measured for wave canary of rollout steady, which does not have it: no wave has it$/m,
+      ],
+    ] as const) {
+      const { code, stdout, stderr } = await tryGate(...args);
+      assert.equal(code, expected, stderr);
+      assert.match(stdout, text);
+    }
+  });
+
+  test('lists the waves or rollouts that there are for a name that is none of them', async () => {
+    const wave = await tryGate('good', '--wave', 'canaries');
+    assert.match(
+      wave.stderr,
+      /no wave canaries; it has wave canary of rollout steady, wave remaining of rollout steady$/m,
+    );
+    const rollout = await tryGate('good', '--rollout', 'unsteady');
+    assert.match(rollout.stderr, /no rollout unsteady; it has steady$/m);
+  });
+
   test('is an error for a gate or a wave that there is not', async () => {
     for (const args of [['nosuch'], ['good', '--wave', 'nosuch'], ['good', '--rollout', 'nosuch']]) {
       const { code, stderr } = await tryGate(...args);
