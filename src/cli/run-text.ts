@@ -14,7 +14,7 @@ import { emptyResult, counted } from '../contract/results.ts';
 import { checkText } from '../features/site-checks/text.ts';
 import { heldIn, heldText } from '../features/freezes/text.ts';
 import { targetLabel } from '../contract/target.ts';
-import { plainText, messageOf } from '../contract/safe-text.ts';
+import { plainText, messageOf, shellWord } from '../contract/safe-text.ts';
 
 /** For what is in flight, after its cancellation was recorded. */
 export const CANCELLATION_REQUESTED = '  cancellation requested: it takes effect once a worker takes it up';
@@ -76,13 +76,26 @@ export function unreadableTexts(results: readonly PartlyRead[]): string[] {
 }
 
 /** Why it ended as it did, and what to do, unless the message says so itself. */
-export function errorLines(result: Pick<RunResult, 'outcome' | 'error'>): string[] {
+export function errorLines(result: RunResult | RolloutResult): string[] {
   const { error } = result;
   if (error === null || hasStoppedWaiting(result)) return [];
-  const next = REMEDIES[exitCodeOfResult(result)]?.(error);
+  const next = remedyFor(result, error);
   const lines = [`  ${plainText(error.message, 400)}`];
   return next === undefined || HAS_REMEDY.test(error.message) ? lines : [...lines, `  next: ${next}`];
 }
+
+function remedyFor(result: RunResult | RolloutResult, error: RunError): string | undefined {
+  const code = exitCodeOfResult(result);
+  if ('targets' in result && result.workflowId !== null && code === EXIT.busy) {
+    const retry = retryCommand(result.workflowId);
+    if (error.type === 'Frozen') return `${retry} after the freeze: \`belay freezes\` shows when that ends`;
+    return `${retry} starts the servers that are not completed again`;
+  }
+  return REMEDIES[code]?.(error);
+}
+
+/** The command that starts again what a rollout did not complete. */
+export const retryCommand = (workflowId: string): string => `\`belay rollout retry ${shellWord(workflowId)}\``;
 
 /** For each exit code whose messages often state a fact only. The README says the same in its table. */
 const REMEDIES: Partial<Record<number, (error: RunError) => string | undefined>> = {

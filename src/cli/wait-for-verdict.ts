@@ -5,7 +5,7 @@ import type { Belay, Run } from '../starter.ts';
 import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { adviceOnRun, followEta } from '../features/advice/actions-eta.ts';
 import { followLive } from './follow.ts';
-import { printResult, resultOfError } from './run-text.ts';
+import { printResult, resultOfError, retryCommand } from './run-text.ts';
 import { runMarkdown, writeSummary } from './markdown-summary.ts';
 import { shellWord } from '../contract/safe-text.ts';
 import { printNote } from '../process/print.ts';
@@ -88,8 +88,7 @@ export function joinedNote(
   const ended = `This key's ${what} ended at ${endedAt}: nothing was started`;
   if (outcome === 'completed') return `${ended}; another key starts a new ${what}.`;
   if (what === 'run') return `${ended}; --again or another key starts a new run.`;
-  const retry = `\`belay rollout retry ${shellWord(workflowId ?? '')}\``;
-  return `${ended}; ${retry} starts what is not completed again, and another key a new ${what}.`;
+  return `${ended}; ${retryCommand(workflowId ?? '')} starts what is not completed again, and another key a new ${what}.`;
 }
 
 function noteIfJoined(...of: Parameters<typeof joinedNote>): void {

@@ -7,7 +7,7 @@ import { durationText } from './duration.ts';
 import { isOfFeature, rolloutSentenceOf, sentenceOf, unknownWait } from './features.ts';
 import { counted } from './results.ts';
 import { targetLabel } from './target.ts';
-import { plainText } from './safe-text.ts';
+import { plainText, shellWord } from './safe-text.ts';
 
 /** The author of a stop or pause because of failures. For a held server, the author is the event. */
 export const TOO_MANY = 'maxFailures';
@@ -105,7 +105,7 @@ function doingOf({ kind, parked, lastStatus }: WaitingForRead): string | null {
 export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] = quoted): string {
   if (waiting.kind === 'decision') {
     const who = waiting.by === TOO_MANY ? '' : ` by ${quote(waiting.by)}`;
-    return `paused${who} because ${quote(waiting.reason)}: resume or abort it`;
+    return `paused${who} because ${quote(waiting.reason)}: ${remedyForPause(waiting.held ?? [])}`;
   }
   if (waiting.kind !== 'servers') return rolloutSentenceOf(waiting, quote);
   const { running, pending, maxAtOnce, stopped } = waiting;
@@ -117,6 +117,17 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
     return `${cause}: ${running.length} still running (${some}${more}), no more servers start`;
   }
   return `${running.length} of at most ${counted(maxAtOnce, 'server')} running (${some}${more}), ${pending} pending`;
+}
+
+const MAX_HELD_SHOWN = 3;
+
+/** A plain resume drops the held servers of the wave. */
+function remedyForPause(held: readonly string[]): string {
+  if (held.length === 0) return 'resume or abort it';
+  const it = held.length === 1 ? 'it' : 'them';
+  const shown = held.slice(0, MAX_HELD_SHOWN).map((serverId) => ` --server ${shellWord(serverId)}`);
+  const flags = `${shown.join('')}${held.length > MAX_HELD_SHOWN ? ' …' : ''}`;
+  return `release ${it} with \`resume${flags}\`, continue without ${it} with \`resume\`, or abort the rollout`;
 }
 
 /** Names the operation that a run is working on. Null before the first one. */

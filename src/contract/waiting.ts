@@ -84,7 +84,14 @@ export interface Parked {
 }
 
 export type RolloutWaiting =
-  | { kind: 'decision'; by: string; reason: string; since: string }
+  | {
+      kind: 'decision';
+      by: string;
+      reason: string;
+      since: string;
+      /** The held servers that a plain resume leaves out. Absent if there is none. */
+      held?: string[];
+    }
   | WaitingForApproval
   | WaitingForThaw
   | WaitingForGates

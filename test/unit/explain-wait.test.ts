@@ -49,3 +49,16 @@ test('a rollout that its own limit paused names no author, and one that a person
   assert.equal(rolloutSentence(paused), `paused ${rest}`);
   assert.equal(rolloutSentence({ ...paused, by: 'anne' } as RolloutWaiting), `paused by "anne" ${rest}`);
 });
+
+test('a rollout that is paused for held servers says how to release one, and what a plain resume does', () => {
+  const paused = { kind: 'decision', by: 'event:e1', reason: 'server 13 of wave half is held', since: '' } as const;
+  const remedyFor = (held: string[]) => rolloutSentence({ ...paused, held }).split('is held": ')[1];
+  assert.equal(
+    remedyFor(['13']),
+    'release it with `resume --server 13`, continue without it with `resume`, or abort the rollout',
+  );
+  assert.equal(
+    remedyFor(['13', '14']),
+    'release them with `resume --server 13 --server 14`, continue without them with `resume`, or abort the rollout',
+  );
+});

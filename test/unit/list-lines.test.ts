@@ -103,6 +103,24 @@ test('a result whose message states only a fact says what to do, by its exit cod
     assert.equal(nextOf(outcome, type, message), undefined);
 });
 
+test('a rollout that did not start some servers names the command that retries them', () => {
+  const nextOf = (type: ErrorType, message: string) =>
+    rolloutLines({
+      ...emptyRollout({ workflowId: 'rollout:steady:k' }),
+      outcome: 'not_started',
+      error: { type, message },
+    }).find((line) => line.startsWith('  next: '));
+  const retry = '  next: `belay rollout retry rollout:steady:k`';
+  assert.equal(
+    nextOf('Frozen', 'server 12: frozen by "x" until 2027'),
+    `${retry} after the freeze: \`belay freezes\` shows when that ends`,
+  );
+  assert.equal(
+    nextOf('Busy', 'stopped: server 13 of wave half is held'),
+    `${retry} starts the servers that are not completed again`,
+  );
+});
+
 test('a stopped rollout gives its reason once, and not again for each server that it did not start', () => {
   const gate = { type: 'GateFailed', message: 'stopped: gate errors after wave canary failed' } as const;
   const own = { type: 'DeploymentFailed', message: 'the deployment of site a1 failed' } as const;

@@ -42,6 +42,12 @@ export function openOfCurrentWave(targets: readonly TargetResult[]): TargetResul
   return open.filter(({ wave }) => wave === open[0]?.wave);
 }
 
+/** Returns the held servers of the current wave if all other servers of it have ended, else none. */
+export function onlyHeldServers(targets: readonly TargetResult[]): TargetResult[] {
+  const open = openOfCurrentWave(targets);
+  return open.every(({ heldByEvent }) => heldByEvent !== null) ? open.filter(isPending) : [];
+}
+
 /** The author of a stop because of a restore of Temporal's database. */
 export const RESTORED = 'BELAY_EPOCH';
 

@@ -50,7 +50,7 @@ import {
   shortText,
 } from '../../workflows/ui.ts';
 import { createGating, mayHeal, type Gating } from '../gates/gating.ts';
-import { lastPause, nextStep, stopIn, type Step, openOfCurrentWave } from './rules.ts';
+import { lastPause, nextStep, stopIn, type Step, openOfCurrentWave, onlyHeldServers } from './rules.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
 import { heldText } from '../freezes/text.ts';
 import { concernsService } from '../../contract/service-identity.ts';
@@ -221,7 +221,11 @@ function waitingForDecisionOrServers(
   { phase, targets, decisions }: RolloutResult,
 ): RolloutWaiting | null {
   const pause = phase === 'paused' ? lastPause(decisions) : undefined;
-  if (pause !== undefined) return { kind: 'decision', by: pause.by, reason: pause.reason, since: pause.at };
+  if (pause !== undefined) {
+    const held = onlyHeldServers(targets).map(({ serverId }) => serverId);
+    const asked = { kind: 'decision', by: pause.by, reason: pause.reason, since: pause.at } as const;
+    return held.length === 0 ? asked : { ...asked, held };
+  }
   const running = targets.filter(isRunning).map(({ serverId }) => serverId);
   if (running.length === 0) return null;
   if (phase !== 'stopping') return { kind: 'servers', running, pending: targets.filter(isPending).length, maxAtOnce };

@@ -44,7 +44,7 @@ import {
 } from './state.ts';
 import { reportRun } from '../../workflows/metrics.ts';
 import type { RolloutHooks } from './hooks.ts';
-import { failuresIn, openOfCurrentWave, RESTORED, stopIn } from './rules.ts';
+import { failuresIn, onlyHeldServers, RESTORED, stopIn } from './rules.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import { factOf } from '../../contract/facts.ts';
 import { FREEZES_FACT } from '../freezes/shapes.ts';
@@ -166,9 +166,7 @@ function watchFailures(rollout: RolloutState) {
 
 /** A resume without a release skips the held servers, if nothing else keeps the next wave from starting. */
 function skipHeldServers({ result: { targets } }: RolloutState): void {
-  const open = openOfCurrentWave(targets);
-  if (open.some(({ heldByEvent }) => heldByEvent === null)) return;
-  for (const target of open.filter(isPending)) skip(target, concludeHeld(target));
+  for (const target of onlyHeldServers(targets)) skip(target, concludeHeld(target));
 }
 
 /** After a restore, a server without a start may have been started before. */

@@ -48,6 +48,7 @@ describe('a rollout', () => {
       const { waiting } = await progressOf(stack, rollout);
       assert.ok(waiting?.kind === 'decision');
       assert.match(waiting.reason, /^server s\d+ of wave canary is held$/);
+      assert.deepEqual(waiting.held, [canary.serverId]);
       await decide(stack, rollout, 'resume', ANNE);
       const result = await endOfRollout(stack, rollout);
       assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'completed']);
