@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
-import type { Measurement } from '../../src/features/gates/shapes.ts';
+import type { GatePlan, Measurement, WaitingForGates } from '../../src/features/gates/shapes.ts';
+import { gateProgress, gateReason, gateSentence } from '../../src/features/gates/text.ts';
 import { measure, wordsIn, type GetPage, judgeSamples } from '../../src/features/gates/worker-measure.ts';
 import { substitute } from '../../src/features/gates/worker-measure.ts';
 import { LIMITS, MAX_TARGETS } from '../../src/request/limits.ts';
@@ -206,5 +207,31 @@ describe('a gate', () => {
     const restEvents = ofServersEvents + maxThawLooks * eventsPerThawLook;
     assert.ok(!hasRoomToMeasure(history(maxEvents - restEvents), MAX_TARGETS));
     assert.ok(!hasRoomToMeasure(history(1_000, gatesUntilBytes), 0));
+  });
+});
+
+describe('the words for a gate', () => {
+  const measured = (state: 'good' | 'error', value: string | null = null) => ({ state, value, text: 'no answer' });
+  const plan = { name: 'errors', tries: 8, inARow: 3 } as GatePlan;
+  const waiting = (tries: number): WaitingForGates => ({
+    ...{ kind: 'gate', wave: 'canary', bakesUntil: null, inconclusive: ['errors'], since: '' },
+    gates: [gateProgress(plan, { tries, goodInARow: 0, bad: 0, last: [] }, 'noon')],
+  });
+
+  test('count what was measured several times in a row', () => {
+    const last = [measured('good', '0.1'), measured('error'), measured('error'), measured('error')];
+    const state = { tries: 4, goodInARow: 1, bad: 0, refused: 0, last };
+    assert.match(
+      gateReason({ wave: 'canary', plan, state }, 'is inconclusive'),
+      /; last 0\.1, error \(3 times\); 1 good in a row of 3, 0 bad, 4 of 8 tries$/,
+    );
+  });
+
+  test('name no more tries than were planned as a part of them', () => {
+    const state = { tries: 11, goodInARow: 0, bad: 0, refused: 0, last: [] };
+    assert.match(gateReason({ wave: 'canary', plan, state }, 'passed'), /, 11 tries, 8 were planned$/);
+    const sentence = (tries: number) => gateSentence(waiting(tries), String);
+    assert.match(sentence(8), /, try 8 of 8, next at noon/);
+    assert.match(sentence(9), /, try 9 \(8 were planned\), next at noon/);
   });
 });

@@ -6,7 +6,7 @@ import { joinedNote } from '../../src/cli/wait-for-verdict.ts';
 import { hasStoppedWaiting, resultLines, runTable } from '../../src/cli/run-text.ts';
 import { rolloutLines, rolloutListLine } from '../../src/features/rollouts/actions-show.ts';
 import type { ErrorType, Outcome } from '../../src/contract/names.ts';
-import type { TargetResult } from '../../src/features/rollouts/shapes.ts';
+import type { RolloutResult, TargetResult } from '../../src/features/rollouts/shapes.ts';
 import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 
@@ -142,6 +142,24 @@ test('a stopped rollout gives its reason once, and not again for each server tha
       '  server 3 (canary): not_started: server 3 is held',
     ],
   );
+});
+
+test('a rollout gives the reason of a decision once, if its error or what it waits for gives it too', () => {
+  const decision = (action: 'pause' | 'stop', reason: string) => ({ at: startedAt, action, by: 'freeze:x', reason });
+  const lines = (it: Partial<RolloutResult>, now: string | null = null) =>
+    rolloutLines({ ...emptyRollout(), ...it }, [], now).filter((line) => line.includes(' by '));
+  const frozen = 'server 12: frozen by "x" until 2027';
+  assert.deepEqual(
+    lines({
+      outcome: 'not_started',
+      error: { type: 'Frozen', message: frozen },
+      decisions: [decision('pause', 'the shop is slow'), decision('stop', frozen)],
+    }),
+    [`  ${frozen}`, `  ${startedAt} pause by freeze:x: the shop is slow`, `  ${startedAt} stop by freeze:x`],
+  );
+  assert.deepEqual(lines({ phase: 'paused', decisions: [decision('pause', frozen)] }, `paused because "${frozen}"`), [
+    `  ${startedAt} pause by freeze:x`,
+  ]);
 });
 
 test('a rollout that no worker has taken up shows no counts', () => {

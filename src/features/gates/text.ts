@@ -26,11 +26,28 @@ export function gateReason(
 ): string {
   const { tries, goodInARow, bad, last } = state;
   const shown = verdict.includes('failed') ? last.findLast((it) => it.state === 'bad') : last.at(-1);
-  const values = last.map(({ value, state: kind }) => value ?? kind).join(', ');
+  const values = inRows(last.map(({ value, state: kind }) => value ?? kind)).join(', ');
   return (
     `gate ${plan.name} after wave ${wave} ${verdict}: ${shown?.text ?? 'not measured'}; last ${values || 'none'}; ` +
-    `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${tries} of ${counted(plan.tries, 'try', 'tries')}`
+    `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${triesText(tries, plan.tries)}`
   );
+}
+
+/** An inconclusive gate is measured on after its planned tries. */
+const triesText = (tries: number, planned: number): string =>
+  tries <= planned
+    ? `${tries} of ${counted(planned, 'try', 'tries')}`
+    : `${counted(tries, 'try', 'tries')}, ${plannedText(planned)}`;
+
+const plannedText = (planned: number): string => `${planned} ${planned === 1 ? 'was' : 'were'} planned`;
+
+/** `['1', 'error', 'error']` becomes `['1', 'error (twice)']`. */
+function inRows(values: readonly string[]): string[] {
+  const ends = values.flatMap((value, index) => (value === values[index + 1] ? [] : [index]));
+  return ends.map((end, index) => {
+    const count = end - (ends[index - 1] ?? -1);
+    return count === 1 ? values[end]! : `${values[end]} (${count === 2 ? 'twice' : `${count} times`})`;
+  });
 }
 
 export function gateSentence(
@@ -48,5 +65,6 @@ function progressText(
   quote: (text: string) => string,
 ) {
   const seen = last === null ? 'not measured yet' : `last ${quote(last)}`;
-  return `gate ${quote(gate)}: ${goodInARow} good in a row of ${inARow}, ${seen}, try ${it.try} of ${it.tries}, next at ${nextAt}`;
+  const tries = it.try <= it.tries ? `of ${it.tries}` : `(${plannedText(it.tries)})`;
+  return `gate ${quote(gate)}: ${goodInARow} good in a row of ${inARow}, ${seen}, try ${it.try} ${tries}, next at ${nextAt}`;
 }

@@ -1,6 +1,6 @@
 /** Shows a rollout while a command waits for it, and for `status`. */
 import { printJson } from '../../process/json-document.ts';
-import type { RolloutResult, TargetResult, RolloutPhase } from './shapes.ts';
+import type { Decision, RolloutResult, TargetResult, RolloutPhase } from './shapes.ts';
 import type { Belay, Rollout, RolloutStatus, Run } from '../../starter.ts';
 import { explainRollout, rolloutSentence } from '../../contract/explain-wait.ts';
 import { EXIT, exitCodeOfResult, BelayError } from '../../contract/errors.ts';
@@ -54,7 +54,7 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   if (options.json === true) printJson({ ...result, waiting, why });
   // A person who watched the rollout has seen each server.
   else if (options.watch === true) printRolloutEnd(result, false);
-  else printRollout(result, false);
+  else print(rolloutLines(result, result.targets, why));
   if (options.json !== true && isInFlight) print(`  now: ${why ?? headLine(status)}`);
   if (options.json !== true && isInFlight && options.isCancelRequested === true) print(CANCELLATION_REQUESTED);
   await writeSummary(options.summary, () => rolloutMarkdown(result));
@@ -177,16 +177,18 @@ function printRolloutEnd(result: RolloutResult, json: boolean): void {
   print(rolloutLines(result, unfinished));
 }
 
-export function rolloutLines(result: RolloutResult, targets = result.targets): string[] {
+/** @param now the sentence that follows, so that it is not said twice */
+export function rolloutLines(result: RolloutResult, targets = result.targets, now: string | null = null): string[] {
   const { outcome, error, workflowId, links, decisions } = result;
   const took = durationOf(result.startedAt, result.endedAt);
+  const latest = decisions.findLast(({ action }) => HALTS.includes(action));
   return [
     `${colorize(result, stateOfResult(result))}${took === null || outcome === null ? '' : ` in ${took}`}`,
     ...errorLines(result),
     // Until a worker has taken the rollout up, its servers are not known.
     ...(result.targets.length === 0 ? [] : countLines(result)),
     ...heldIn(result).map((it) => `  ${heldText(it)}`),
-    ...decisions.map(({ at, action, by, reason }) => `  ${at} ${action} by ${plainText(by)}: ${plainText(reason)}`),
+    ...decisions.map((it) => decisionLine(it, it === latest && isSaidIn(`${error?.message} ${now}`, it))),
     ...targets.map(
       (target) => `  ${targetLine(isSaid(target, error) ? { ...target, error: null } : target, result.phase)}`,
     ),
@@ -199,6 +201,14 @@ const countLines = ({ servers, deployments, phase }: RolloutResult): string[] =>
   `  servers: ${countsText(servers, phase)}`,
   `  deployments: ${countsText(deployments, phase)}`,
 ];
+
+const HALTS: readonly Decision['action'][] = ['pause', 'stop', 'abort'];
+
+const isSaidIn = (text: string, { reason }: Decision): boolean => plainText(text, Infinity).includes(plainText(reason));
+
+function decisionLine({ at, action, by, reason }: Decision, isSaidElsewhere: boolean): string {
+  return `  ${at} ${action} by ${plainText(by)}${isSaidElsewhere ? '' : `: ${plainText(reason)}`}`;
+}
 
 /** A stopped rollout gives its own reason, and the same one for each server that it did not start. */
 const isSaid = ({ startedAt, error }: TargetResult, said: RolloutResult['error']): boolean =>
