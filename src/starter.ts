@@ -42,7 +42,7 @@ export type { RunFilter } from './client/runs/list-runs.ts';
 export type { Run } from './client/runs/run-handle.ts';
 export type { WaitOptions } from './client/await-result.ts';
 export type { Firing, ScheduleState } from './features/schedules/client-state.ts';
-export type { ScheduleChange } from './features/schedules/client.ts';
+export type { PausedBefore, ScheduleChange } from './features/schedules/client.ts';
 export type { Approvals } from './features/approvals/client.ts';
 export type { Receipts } from './features/receipts/client.ts';
 export type { Receipt, ReceiptEntry } from './features/receipts/shapes.ts';

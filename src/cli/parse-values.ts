@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import { isSameTarget, type Target } from '../contract/target.ts';
 import { COMMIT } from '../contract/commit.ts';
-import { DURATION_REMEDY, durationText, HOUR_MS, parseDuration } from '../contract/duration.ts';
+import { DAY_MS, DURATION_REMEDY, durationText, HOUR_MS, parseDuration } from '../contract/duration.ts';
 import type { Limits } from '../request/limits.ts';
 import { problemOfId } from '../request/validate-id.ts';
 
@@ -18,10 +18,13 @@ export function durationWithin([min, max]: Limits): (text: string) => number {
     }
     if (ms >= min && ms <= max) return ms;
     throw new InvalidArgumentError(
-      `"${text}" is out of range. Use a duration from ${durationText(min)} to ${durationText(max)}.`,
+      `"${text}" is out of range. Use a duration from ${durationText(min)} to ${inDays(max)}.`,
     );
   };
 }
+
+/** A limit of many days is easier to read in days. */
+const inDays = (ms: number): string => (ms > DAY_MS && ms % DAY_MS === 0 ? `${ms / DAY_MS}d` : durationText(ms));
 
 export function countWithin([min, max]: Limits): (text: string) => number {
   return (text) => {

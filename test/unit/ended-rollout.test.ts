@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ApplicationFailure, TerminatedFailure, WorkflowFailedError } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
+import { defaultPayloadConverter, TypedSearchAttributes } from '@temporalio/common';
 import { createRollouts } from '../../src/features/rollouts/client.ts';
 import { createRollout } from '../../src/features/rollouts/client-handle.ts';
 import type { Session } from '../../src/client/session.ts';
@@ -15,7 +15,15 @@ import { GRPC } from '../../src/client/transport/grpc-errors.ts';
 
 const workflowId = 'rollout:steady:k';
 const unavailable = Object.assign(new Error('down'), { code: GRPC.unavailable, details: 'down', metadata: {} });
-const running = { type: 'rollOut', status: { name: 'RUNNING' }, workflowId, runId: 'r2', startTime: new Date() };
+const typedSearchAttributes = new TypedSearchAttributes();
+const running = {
+  typedSearchAttributes,
+  type: 'rollOut',
+  status: { name: 'RUNNING' },
+  workflowId,
+  runId: 'r2',
+  startTime: new Date(),
+};
 
 const failed = (cause: Error) => new WorkflowFailedError('failed', cause, 'NON_RETRYABLE_FAILURE');
 const GATE = failed(

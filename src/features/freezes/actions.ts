@@ -5,7 +5,7 @@ import type { AdHocFreeze, FreezeScope, RunningFreeze, FrozenBy, LetOff } from '
 import { freezeId } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
-import { blocksText, scopeText, frozenText } from './text.ts';
+import { blocksText, scopeText, frozenText, utcText } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { printAnswer, printDocument } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
@@ -56,7 +56,7 @@ export async function beginFreeze({ json: asJson, ...options }: FreezeOptions): 
   const begun = await withBelay((belay) =>
     inTurn(
       scopesOf(options),
-      (scope) => belay.freezes.begin({ scope, ...how }),
+      (scope) => belay.freezes.begin({ scope, ...how }).catch(nameOption),
       (it) => frozenLine(it.freeze),
     ),
   );
@@ -66,8 +66,15 @@ export async function beginFreeze({ json: asJson, ...options }: FreezeOptions): 
   printAnswer(asJson, { ...freezes[0], freezes }, lines);
 }
 
+/** The library calls the field `until`. */
+function nameOption(error: unknown): never {
+  if (error instanceof BelayError && error.message.startsWith('until: '))
+    throw new BelayError(error.type, `--${error.message}`);
+  throw error;
+}
+
 const frozenLine = (freeze: AdHocFreeze): string =>
-  `${scopeText(freeze.scope, plainText)} is frozen until ${freeze.until}: ${blocksText(freeze)} are held back`;
+  `${scopeText(freeze.scope, plainText)} is frozen until ${utcText(freeze.until)}: ${blocksText(freeze)} are held back`;
 
 export interface ThawOptions extends ScopeOptions {
   reason: string;
@@ -91,7 +98,7 @@ export async function thaw({ reason, by, json: asJson, ...options }: ThawOptions
 }
 
 const thawedLine = ({ workflowId, woken }: Thawed & { workflowId: string }): string =>
-  `${workflowId} has ended${woken.length === 0 ? '' : `; ${woken.length} that waited look again`}`;
+  `${workflowId} has ended${woken.length === 0 ? '' : '; what waited for it looks again now'}`;
 
 /** The options exclude each other, so all scopes are of one kind. */
 function scopesOf(options: ScopeOptions): FreezeScope[] {
@@ -178,7 +185,7 @@ export function adHocEntry({ workflowId, freeze }: RunningFreeze, atMs: number):
   if (freeze === null) return { ...shared, ...UNREADABLE };
   const { since, until, reason, by, blocks, override, scope } = freeze;
   const isActive = atMs < Date.parse(until);
-  const times = { from: since, until, fromText: since, untilText: until };
+  const times = { from: since, until, fromText: utcText(since), untilText: utcText(until) };
   return { ...shared, isActive, ...times, reason, by, blocks, override, for: scope };
 }
 

@@ -6,7 +6,7 @@ import { CONFIRM_UPDATE, FREEZE_TYPE, SIGNALS } from '../../contract/names.ts';
 import type { AdHocFreeze, FreezeScope, FreezeWord, RunningFreeze, FreezeMemo } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { scopeText, blocksText } from './text.ts';
+import { scopeText, blocksText, utcText } from './text.ts';
 import { plainText, codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { extendFreeze, planFreeze, problemOfField, type NewFreeze } from './request.ts';
 import { firstListed, ofType, RUNNING } from '../../client/list-filter.ts';
@@ -118,7 +118,7 @@ function orUsage(planned: AdHocFreeze | string): AdHocFreeze {
 }
 
 function alreadyFrozen(scope: FreezeScope, freeze: AdHocFreeze | null): BelayError {
-  const since = freeze === null ? '' : ` until ${freeze.until} because "${plainText(freeze.reason)}"`;
+  const since = freeze === null ? '' : ` until ${utcText(freeze.until)} because "${plainText(freeze.reason)}"`;
   const remedy = 'use --extend for a later end, or thaw it first';
   return new BelayError('Usage', `${scopeText(scope)} is frozen already${since}: ${remedy}`);
 }
@@ -224,8 +224,8 @@ function freezeStaticDetails(freeze: AdHocFreeze): string {
       'also while no worker runs. What is in progress at the service continues.',
     factList({
       Reason: codeSpan(reason),
-      'Set by': `${codeSpan(by)} at ${since}`,
-      Until: until,
+      'Set by': `${codeSpan(by)} at ${utcText(since)}`,
+      Until: utcText(until),
       Override: override === 'never' ? 'no run may be let off' : 'a run may be let off, with a reason',
     }),
     `End it: ${codeSpan(`belay thaw${scopeFlags(scope)} --reason TEXT`)}, which also wakes the runs that wait for it.`,

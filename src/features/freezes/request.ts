@@ -1,7 +1,7 @@
 /** Validates the request for an ad-hoc freeze, and fills in the defaults. Pure. */
 import type { AdHocFreeze, FreezeScope, OverrideRule } from './shapes.ts';
 import { DAY_MS, durationText } from '../../contract/duration.ts';
-import { scopeText } from './text.ts';
+import { scopeText, utcText } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { LIMITS, MAX_TEXT_LENGTH } from '../../request/limits.ts';
 import { problemOfId, problemOfText } from '../../request/validate-id.ts';
@@ -71,7 +71,7 @@ function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
   const untilMs = until === undefined ? nowMs + (forMs ?? 0) : parseInstant(until);
   if (untilMs === null) return `until: "${until}" is not a time: ${INSTANT_REMEDY}`;
   const [leastMs, mostMs] = LIMITS.freezeMs;
-  if (untilMs <= nowMs) return `until: ${new Date(untilMs).toISOString()} is over: write a later time`;
+  if (untilMs <= nowMs) return `until: ${utcText(new Date(untilMs).toISOString())} is over: write a later time`;
   if (untilMs - nowMs < leastMs) return `it lasts for less than ${durationText(leastMs)}: write a later time`;
   if (untilMs - nowMs <= mostMs) return untilMs;
   return `it lasts for more than ${mostMs / DAY_MS} days: write an earlier time, and extend it then`;
@@ -80,7 +80,7 @@ function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
 /** An extension holds back no less than the freeze that it replaces. @returns the freeze, or what is wrong */
 export function extendFreeze(before: AdHocFreeze, freeze: AdHocFreeze): AdHocFreeze | string {
   if (freeze.until <= before.until) {
-    return `${scopeText(before.scope)} is frozen until ${before.until}: write a later time, or thaw it first`;
+    return `${scopeText(before.scope)} is frozen until ${utcText(before.until)}: write a later time, or thaw it first`;
   }
   const isNever = [before, freeze].some(({ override }) => override === 'never');
   return {

@@ -100,3 +100,6 @@ export const scopeText = (scope: FreezeScope, shown: (id: string) => string = St
 
 export const blocksText = ({ blocks }: Pick<AdHocFreeze, 'blocks'>): string =>
   blocks.includes('backup') ? 'deployments and backups' : 'deployments';
+
+/** Shows seconds, because a freeze may be that short. */
+export const utcText = (at: string): string => `${at.slice(0, 'yyyy-mm-ddThh:mm:ss'.length).replace('T', ' ')} (UTC)`;

@@ -23,7 +23,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { deploymentsOf, targetsOf, type PlannedOperation } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { frozenText } from './text.ts';
+import { frozenText, utcText } from './text.ts';
 import type { Fact } from '../../activities/fact.ts';
 import { triggerFailure } from '../../activities/failures.ts';
 import { couldNotAsk, type Permit } from '../../activities/post-checks.ts';
@@ -82,9 +82,6 @@ export function adHocFrozenBy(running: readonly RunningFreeze[], action: Blocked
     return isActive ? [{ kind: 'freeze', name, reason, until, untilText: utcText(until), by, ...never }] : [];
   });
 }
-
-/** Shows seconds, because a freeze may be that short. */
-const utcText = (at: string): string => `${at.slice(0, 'yyyy-mm-ddThh:mm:ss'.length).replace('T', ' ')} (UTC)`;
 
 /** @param running the ad-hoc freezes among the names that are running */
 function answerOverride(

@@ -185,10 +185,12 @@ export function overviewText({ inFlight, total, complete }: Overview): string {
 const keyOf = (workflowId: string): string => workflowId.slice(workflowId.lastIndexOf(':') + 1);
 
 function cellsOf(it: InFlight, nowMs: number): string[] {
-  const { startedAt, phase } = it.status.result;
+  const { contact, result } = it.status;
+  const { startedAt, phase } = result;
+  const mayBeStarting = contact === 'answers' || contact === 'not_begun';
   return [
     ageText(startedAt, nowMs),
-    phase ?? 'starting',
+    phase ?? (mayBeStarting ? 'starting' : '–'),
     whatOf({ kind: it.kind, result: it.status.result } as RunOrRollout),
     nowOf(it),
   ];
@@ -230,8 +232,11 @@ export function rolloutNow(status: RolloutStatus): string {
   if (isStarting(status)) return 'starting';
   const silence = contactText(status, 'rollout');
   if (silence !== null) return silence;
-  if (waiting === null && result.phase === null) return 'starting';
-  if (waiting?.kind !== 'servers') return waiting === null ? countsText(result.servers) : rolloutSentence(waiting);
+  if (waiting === null)
+    return Object.values(result.servers).some((it) => it > 0)
+      ? countsText(result.servers)
+      : (result.phase ?? 'starting');
+  if (waiting.kind !== 'servers') return rolloutSentence(waiting);
   const ended = countsText({ ...result.servers, running: 0, pending: 0 });
   return `${rolloutSentence(waiting)}${ended === 'none' ? '' : `; ended: ${ended}`}`;
 }

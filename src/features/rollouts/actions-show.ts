@@ -141,7 +141,7 @@ export function headLine(status: RolloutStatus): string {
 
 /** A log gets a new line for each question and for each answer that is still missing, so that people see them. */
 const newsOf = ({ result, waiting, contact }: RolloutStatus): string | null =>
-  waiting?.kind === 'approval' ? rolloutSentence(waiting) : (result.phase ?? contact);
+  waiting?.kind === 'approval' ? rolloutSentence(waiting) : contact === 'answers' ? (result.phase ?? contact) : contact;
 
 type RunOf = (workflowId: string) => Run;
 

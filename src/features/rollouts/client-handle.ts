@@ -9,7 +9,14 @@ import {
 import { ApplicationFailure } from '@temporalio/common';
 import pMap from 'p-map';
 import { type ErrorType, ROLLOUT_TYPE } from '../../contract/names.ts';
-import type { DecisionInput, RolloutResult, RolloutMemo, RolloutProgress, TargetResult } from './shapes.ts';
+import type {
+  DecisionInput,
+  RolloutResult,
+  RolloutMemo,
+  RolloutPhase,
+  RolloutProgress,
+  TargetResult,
+} from './shapes.ts';
 import { emptyRollout, countTargets } from '../../contract/results.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -25,6 +32,7 @@ import { askProgress, describeRun, tryProgress } from '../../client/runs/run-sta
 import type { Listed } from '../../client/list-filter.ts';
 import { resultIn } from '../../client/read-workflow.ts';
 import { isSameTarget } from '../../contract/target.ts';
+import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 
 /** Every method throws a BelayError if it fails. */
 export interface Rollout {
@@ -148,7 +156,7 @@ async function whySilent(session: Session, described: WorkflowExecutionDescripti
 
 /** Knows only what Temporal's own records show. */
 function knownRollout(described: Omit<WorkflowExecutionInfo, 'raw'>): RolloutResult {
-  const { workflowId, runId, memo, startTime, closeTime } = described;
+  const { workflowId, runId, memo, startTime, closeTime, typedSearchAttributes } = described;
   const { name = null, fleet = null, attempt = 1 } = (memo ?? {}) as Partial<RolloutMemo>;
   return emptyRollout({
     workflowId,
@@ -156,6 +164,7 @@ function knownRollout(described: Omit<WorkflowExecutionInfo, 'raw'>): RolloutRes
     name,
     fleet,
     attempt,
+    phase: (typedSearchAttributes.get(ATTRIBUTE_KEYS.phase) ?? null) as RolloutPhase | null,
     startedAt: startTime.toISOString(),
     endedAt: closeTime?.toISOString() ?? null,
   });

@@ -4,7 +4,7 @@ import { requireConfiguration } from '../../config/load.ts';
 import { printAnswer } from '../../process/json-document.ts';
 import { planSchedules, type PlannedSchedule } from './config.ts';
 import { localText } from '../../request/calendar/local-time.ts';
-import type { Belay, Firing, ScheduleChange, ScheduleState } from '../../starter.ts';
+import type { Belay, Firing, PausedBefore, ScheduleChange, ScheduleState } from '../../starter.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { frozenText } from '../freezes/text.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
@@ -197,30 +197,44 @@ export function pauseOrResume(
   scheduleId: string,
   { reason, ...options }: PauseOptions,
 ): Promise<void> {
-  return act(scheduleId, options, `${action}d`, (belay) => belay.schedules[action](scheduleId, reason));
+  const text = (before: PausedBefore) => pausedText(action, before, reason);
+  return act(scheduleId, options, `${action}d`, (belay) => belay.schedules[action](scheduleId, reason), text);
+}
+
+function pausedText(action: 'pause' | 'resume', { paused, note }: PausedBefore, reason: string): string {
+  if (action === 'resume') return paused ? 'resumed' : 'was not paused';
+  if (!paused) return 'paused';
+  const why = note === null ? '' : ` because "${plainText(note)}"`;
+  return `was paused already${why}; the reason is now "${plainText(reason)}"`;
 }
 
 /** Temporal does not say what a trigger starts. */
-const TRIGGERED = '; `belay schedule list` shows its run';
+const TRIGGERED = 'triggered; `belay schedule list` shows its run';
 
 export async function triggerSchedule(scheduleId: string, options: OneScheduleOptions): Promise<void> {
   await reportEndpoints(undefined);
-  await act(scheduleId, options, 'triggered', (belay) => belay.schedules.trigger(scheduleId), TRIGGERED);
+  await act(
+    scheduleId,
+    options,
+    'triggered',
+    (belay) => belay.schedules.trigger(scheduleId),
+    () => TRIGGERED,
+  );
 }
 
 export function deleteSchedule(scheduleId: string, options: OneScheduleOptions): Promise<void> {
   return act(scheduleId, options, 'deleted', (belay) => belay.schedules.delete(scheduleId));
 }
 
-async function act(
+async function act<R>(
   scheduleId: string,
   { json: asJson }: OneScheduleOptions,
   done: string,
-  does: (belay: Belay) => Promise<void>,
-  hint = '',
+  does: (belay: Belay) => Promise<R>,
+  text: (result: R) => string = () => done,
 ): Promise<void> {
-  await withBelay(does);
-  printAnswer(asJson, { scheduleId, done }, `${scheduleId} ${done}${hint}`);
+  const result = await withBelay(does);
+  printAnswer(asJson, { scheduleId, done }, `${scheduleId} ${text(result)}`);
 }
 
 /* Which of the next firings of a schedule would fall into a freeze of belay.yaml. Pure. */

@@ -23,14 +23,18 @@ import {
 } from './client-state.ts';
 import { definedFields, isRecord } from '../../contract/plain-object.ts';
 
+export type PausedBefore = Pick<ScheduleState, 'paused' | 'note'>;
+
 /** Every method throws a BelayError if it fails. */
 export interface Schedules {
   /** Lists the changes to make. @param prune fleets whose undefined schedules are to be deleted */
   plan(definitions: ScheduleDefinition[], prune: string[]): Promise<ScheduleChange[]>;
   apply(changes: ScheduleChange[]): Promise<void>;
   list(): Promise<ScheduleState[]>;
-  pause(scheduleId: string, reason: string): Promise<void>;
-  resume(scheduleId: string, reason: string): Promise<void>;
+  /** Returns whether it was paused before, and why. The new reason replaces the one before. */
+  pause(scheduleId: string, reason: string): Promise<PausedBefore>;
+  /** Returns whether it was paused before, and why. */
+  resume(scheduleId: string, reason: string): Promise<PausedBefore>;
   /**
    * Fires the schedule now, even if it is paused. If the last run is still in progress, `overlap` decides what happens.
    */
@@ -48,6 +52,12 @@ export function createSchedules(session: Session): Schedules {
     if (scheduleId.startsWith(SCHEDULE_PREFIX)) return schedule.getHandle(scheduleId);
     throw new BelayError('NotFound', `${scheduleId} is not a schedule of Belay; \`belay schedule list\` shows them`);
   };
+  const change = (what: string, id: string, act: () => Promise<void>): Promise<PausedBefore> =>
+    ask(what, async () => {
+      const { paused, note = null } = (await describeSchedule(handle(id))).state;
+      await act();
+      return { paused, note: note === '' ? null : note };
+    });
   return {
     plan: (definitions, prune) => ask('read the schedules', () => plan(session, definitions, prune)),
     apply: (changes) =>
@@ -59,8 +69,8 @@ export function createSchedules(session: Session): Schedules {
         }
       }),
     list: () => ask('list schedules', () => listSchedules(session)),
-    pause: (id, reason) => ask(`pause ${id}`, async () => handle(id).pause(requireReason(reason))),
-    resume: (id, reason) => ask(`resume ${id}`, async () => handle(id).unpause(requireReason(reason))),
+    pause: (id, reason) => change(`pause ${id}`, id, () => handle(id).pause(requireReason(reason))),
+    resume: (id, reason) => change(`resume ${id}`, id, () => handle(id).unpause(requireReason(reason))),
     async trigger(id) {
       await ask(`trigger ${id}`, async () => {
         const { policies, info, raw } = await describeSchedule(handle(id));

@@ -59,7 +59,10 @@ describe('belay freeze and thaw', () => {
     const site = fresh('a');
     const { code, stdout } = await on.belay('freeze', ...HOUR);
     assert.equal(code, 0);
-    assert.match(stdout, /^everything is frozen until \S+Z: deployments are held back\n {2}freeze: freeze:all\n$/);
+    assert.match(
+      stdout,
+      /^everything is frozen until [\d-]+ [\d:]{8} \(UTC\): deployments are held back\n {2}freeze: freeze:all\n$/,
+    );
     assert.deepEqual(await deploy(site), [5, 'Frozen', 0]);
     const thawed = await on.belay('thaw', ...WHY);
     assert.deepEqual([thawed.code, thawed.stdout], [0, 'freeze:all has ended\n']);
@@ -108,7 +111,12 @@ describe('belay freeze and thaw', () => {
     await on.belay('freeze', '--site', other, ...HOUR);
     const { code, stderr } = await on.belay('freeze', '--site', site, '--site', other, ...HOUR);
     assert.equal(code, 2);
-    assert.match(stderr, new RegExp(`^done before it failed: site ${site} is frozen until \\S+: deployments are held`));
+    assert.match(
+      stderr,
+      new RegExp(
+        `^done before it failed: site ${site} is frozen until [\\d-]+ [\\d:]{8} \\(UTC\\): deployments are held`,
+      ),
+    );
     assert.match(stderr, new RegExp(`^belay: site ${other} is frozen already`, 'm'));
     await on.belay('thaw', '--site', site, '--site', other, ...WHY);
   });
@@ -118,7 +126,10 @@ describe('belay freeze and thaw', () => {
     await on.belay('freeze', ...scope, ...HOUR);
     const again = printed(await on.belay('freeze', ...scope, ...HOUR, '--json'));
     assert.equal(again.error?.type, 'Usage');
-    assert.match(again.error?.message ?? '', /^site \S+ is frozen already until \S+ because "disks": use --extend/);
+    assert.match(
+      again.error?.message ?? '',
+      /^site \S+ is frozen already until [\d-]+ [\d:]{8} \(UTC\) because "disks": use --extend/,
+    );
     const sooner = await on.belay('freeze', ...scope, '--for', '30m', ...WHY, '--extend');
     assert.equal(sooner.code, 2);
     assert.match(sooner.stderr, /write a later time, or thaw it first/);
@@ -146,9 +157,13 @@ describe('belay freeze and thaw', () => {
     ['with two scopes', ['freeze', ...HOUR, '--site', '1', '--server', '2'], /cannot be used with option '-(s|S), --s/],
     ['without a reason', ['freeze', '--for', '1h'], /required option '--reason <text>' not specified/],
     ['with an empty reason', ['freeze', '--for', '1h', '--reason', ' '], /'--reason <text>'.*It is empty\. Give one\./],
-    ['that ends in the past', ['freeze', '--until', '2020-01-01T00:00Z', ...WHY], /2020-01-01T00:00:00.000Z is over/],
+    [
+      'that ends in the past',
+      ['freeze', '--until', '2020-01-01T00:00Z', ...WHY],
+      /^belay: --until: 2020-01-01 00:00:00 \(UTC\) is over/m,
+    ],
     ['with a time without a zone', ['freeze', '--until', '2100-01-01T00:00', ...WHY], /is not a time with its zone/],
-    ['that lasts 93 days', ['freeze', '--for', '2232h', ...WHY], /from 1s to 2208h/],
+    ['that lasts 93 days', ['freeze', '--for', '2232h', ...WHY], /from 1s to 92d/],
     ['of the backups of a site', ['freeze', '--site', '1', '--backups', ...HOUR], /freeze the backups of its server/],
     [
       'to thaw that there is not',
@@ -324,7 +339,10 @@ windows:
     const { code, list } = await freezes('--site', '34', '--json');
     assert.deepEqual([code, list().freezes.map(({ name }) => name)], [5, ['freeze:server:12', 'christmas']]);
     const { stdout } = await freezes('--site', '34');
-    assert.match(stdout, /^frozen {3}freeze:server:12 until \S+Z, (1h|[56]\dm) more, by ana: disks$/m);
+    assert.match(
+      stdout,
+      /^frozen {3}freeze:server:12 until [\d-]+ [\d:]{8} \(UTC\), (1h|[56]\dm) more, by ana: disks$/m,
+    );
     const later = 'from 2126-12-20 18:00 (Europe/Berlin) until 2127-01-04 06:00 (Europe/Berlin): season';
     assert.match(
       stdout,

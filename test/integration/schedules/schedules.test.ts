@@ -156,6 +156,23 @@ describe('schedules', { concurrency: 8 }, () => {
     assert.deepEqual(next, [], 'a paused schedule has a next time');
   });
 
+  test('a pause of a paused schedule and a resume of one that is not paused say what was true', async () => {
+    const { file, id } = nightly();
+    await apply(world, file());
+    const say = async (action: 'pause' | 'resume', reason: string) => {
+      const { code, stdout, stderr } = await schedule([action, id, '--reason', reason]);
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    assert.equal(await say('resume', 'it is over'), `${id} was not paused\n`);
+    assert.equal(await say('pause', 'the data centre moves'), `${id} paused\n`);
+    assert.equal(
+      await say('pause', 'the disk is full'),
+      `${id} was paused already because "the data centre moves"; the reason is now "the disk is full"\n`,
+    );
+    assert.equal(await say('resume', 'it is over'), `${id} resumed\n`);
+  });
+
   test('scheduled runs share backups with manual runs and wait for their site locks', async () => {
     const [{ file, serverId, handle, fleet }, siteId] = [nightly(), fresh('a')];
     const both = file();
