@@ -27,6 +27,16 @@ describe('the policies that workers report', () => {
     assert.deepEqual([state, message], ['warning', 'the workers differ: a1 at vm:1, vm:3; b2 at vm:2']);
   });
 
+  test("are a warning if this machine's file has another one", () => {
+    const workers = [notice('vm:1', 'a1'), notice('vm:2', 'a1')];
+    assert.equal(policyFinding(workers, 'a1').state, 'ok');
+    const { state, message } = policyFinding(workers, 'b2');
+    assert.deepEqual(
+      [state, message],
+      ['warning', "this machine's belay.yaml has another policy than the workers': b2 here, a1 there"],
+    );
+  });
+
   test('are a warning if one is an earlier one, because the file has a mistake', () => {
     const { state, message } = policyFinding([notice('vm:1', 'a1'), notice('vm:2', 'a1', false)]);
     assert.equal(state, 'warning');

@@ -1,4 +1,5 @@
 /** Checks the workers that poll the task queue: whether they answer, and agree on the policy and on encryption. */
+import { existsSync } from 'node:fs';
 import proto from '@temporalio/proto';
 import { Client, type ConnectionLike } from '@temporalio/client';
 import {
@@ -20,7 +21,9 @@ import {
 } from '../../contract/worker-identity.ts';
 import { counted } from '../../contract/results.ts';
 import type { NamespaceConnection, Check, Finding } from '../../cli/doctor-check.ts';
-import { acceptsPlainPayloads } from '../../config/environment/environment.ts';
+import { acceptsPlainPayloads, configFile } from '../../config/environment/environment.ts';
+import { readConfiguration } from '../../config/load.ts';
+import { policyOf } from '../../config/policy.ts';
 import { given } from '../../config/environment/variables.ts';
 import { permissionProblem, readKeyFile } from '../../encryption/key-ring.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -88,11 +91,15 @@ const policyCheck = (look: Look, taskQueue: string): Check => ({
     const reported = (await pollersOf(connection.workflowService, place)).toSorted((a, b) => b.polledMs - a.polledMs);
     const notices = reported.flatMap(({ identity }) => parsePolicyNotice(identity) ?? []);
     // Only the newest notice of each worker counts.
-    return policyFinding(pollerIdentities(seen).flatMap((worker) => notices.find((it) => it.worker === worker) ?? []));
+    return policyFinding(
+      pollerIdentities(seen).flatMap((worker) => notices.find((it) => it.worker === worker) ?? []),
+      await policyHere(),
+    );
   },
 });
 
-export function policyFinding(notices: readonly PolicyNotice[]): Finding {
+/** @param here the policy of this machine's belay.yaml. Null if it has none */
+export function policyFinding(notices: readonly PolicyNotice[], here: string | null = null): Finding {
   const outdated = notices.filter(({ isLatest }) => !isLatest);
   if (outdated.length > 0) {
     const who = outdated.map(({ worker }) => placeOf(worker)).join(', ');
@@ -101,6 +108,11 @@ export function policyFinding(notices: readonly PolicyNotice[]): Finding {
   }
   const hashes = [...new Set(notices.map(({ hash }) => hash))];
   if (hashes.length === 0) return { state: 'skipped', message: 'no worker reports its policy' };
+  if (hashes.length === 1 && here !== null && here !== hashes[0]) {
+    const message = `this machine's belay.yaml has another policy than the workers': ${here} here, ${hashes[0]} there`;
+    const remedy = 'give both the same file: commands and dry runs here judge by the one of this machine';
+    return { state: 'warning', message, remedy };
+  }
   if (hashes.length === 1) return { state: 'ok', message: `${hashes[0]} at every worker` };
   const groups = hashes.map((hash) => {
     const workers = notices.filter((it) => it.hash === hash);
@@ -108,6 +120,13 @@ export function policyFinding(notices: readonly PolicyNotice[]): Finding {
   });
   const remedy = 'give all workers of the queue the same fleets, freezes, windows, sites and checks in belay.yaml';
   return { state: 'warning', message: `the workers differ: ${groups.join('; ')}`, remedy };
+}
+
+/** Null without a file, and for one that another check refuses. */
+async function policyHere(): Promise<string | null> {
+  if (!existsSync(configFile().path)) return null;
+  const configuration = await readConfiguration().catch(() => null);
+  return configuration === null ? null : policyOf(configuration).hash;
 }
 
 const placeOf = (worker: string): string => parseIdentity(worker)?.where ?? worker;

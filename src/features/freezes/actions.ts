@@ -288,7 +288,7 @@ const findIn =
 
 async function letOffBy({ override }: Planned, judge: Judge): Promise<LetOff[]> {
   if (override === undefined) return [];
-  const answer = await judge.override(override.freezes, TIMING.client.startMs);
+  const answer = await judge.override(override.freezes, Date.now(), TIMING.client.startMs);
   if ('error' in answer) throw new BelayError(answer.error.type, answer.error.message);
   return answer.letOff;
 }

@@ -184,7 +184,12 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
       return [...new Map(found.map((it) => [`${it.kind}:${it.name}`, it])).values()];
     },
     /** Returns the freeze or window of belay.yaml with this name, or null. */
-    overridable: (name: string): Overridable | null => rules.find((it) => it.name === name) ?? null,
+    overridable: (name: string): Overridable | null => {
+      const rule = rules.find((it) => it.name === name);
+      if (rule === undefined) return null;
+      const endText = (atMs: number) => timesOf(rule.spanAt(atMs), rule.timeZone).untilText;
+      return { kind: rule.kind, override: rule.override, endText };
+    },
     /** Lists the freezes and windows of belay.yaml that are for these operations. */
     list: (operations: readonly PlannedOperation[], atMs: number) =>
       listFreezes(rules, operations.flatMap(places.of), atMs),
@@ -195,7 +200,10 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
   };
 }
 
-export type Overridable = Pick<Rule, 'kind' | 'override'>;
+export interface Overridable extends Pick<Rule, 'kind' | 'override'> {
+  /** Returns when its current span ends, for people. Null if it is not active. */
+  endText: (atMs: number) => string | null;
+}
 
 /** A freeze of a site or app holds no backup back, because only servers have backups. */
 function adHocIds(operation: PlannedOperation, { fleet, serverIds }: Place): string[] {

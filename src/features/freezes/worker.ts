@@ -1,5 +1,6 @@
 /** Judges what is frozen, by the worker's belay.yaml and the ad-hoc freezes at Temporal. */
 import {
+  type AdHocFreeze,
   type FrozenBy,
   type LetOff,
   type OverrideAnswer,
@@ -57,10 +58,10 @@ export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes) {
       };
     },
     /** Resolves the names of an override, or refuses it. @throws if Temporal does not answer in time */
-    async override(names: readonly string[], withinMs: number): Promise<OverrideAnswer> {
+    async override(names: readonly string[], atMs: number, withinMs: number): Promise<OverrideAnswer> {
       const { overridable } = await policy();
       const adHoc = names.filter((name) => overridable(name) === null && isFreezeId(name));
-      return answerOverride(names, overridable, await findFreezes(adHoc, withinMs));
+      return answerOverride(names, { overridable, running: await findFreezes(adHoc, withinMs), atMs });
     },
   };
 }
@@ -83,23 +84,38 @@ export function adHocFrozenBy(running: readonly RunningFreeze[], action: Blocked
   });
 }
 
-/** @param running the ad-hoc freezes among the names that are running */
-function answerOverride(
-  names: readonly string[],
-  overridable: (name: string) => Overridable | null,
-  running: readonly RunningFreeze[],
-): OverrideAnswer {
+interface AskedFreezes {
+  overridable: (name: string) => Overridable | null;
+  /** The ad-hoc freezes among the names that are running. */
+  running: readonly RunningFreeze[];
+  atMs: number;
+}
+
+function answerOverride(names: readonly string[], { overridable, running, atMs }: AskedFreezes): OverrideAnswer {
   const letOff: LetOff[] = [];
   for (const name of names) {
     const known = overridable(name);
     const adHoc = running.find(({ workflowId }) => workflowId === name);
     if (known === null && adHoc === undefined) return { error: { type: 'Usage', message: unknownName(name) } };
     const isNever = known === null ? adHoc?.freeze?.override !== 'reason' : known.override === 'never';
-    if (isNever) return { error: { type: 'Refused', message: `no run may be let off "${plainText(name)}"` } };
+    if (isNever)
+      return { error: { type: 'Refused', message: neverText(name, known?.endText(atMs), adHoc?.freeze ?? null) } };
     const since = adHoc?.freeze?.since;
     letOff.push(since === undefined ? { kind: known?.kind ?? 'freeze', name } : { kind: 'freeze', name, since });
   }
   return { letOff };
+}
+
+/** @param endText of a freeze in belay.yaml. Undefined for an ad-hoc freeze */
+function neverText(name: string, endText: string | null | undefined, freeze: AdHocFreeze | null): string {
+  const shown = plainText(name);
+  const refusal = `no run may be let off "${shown}"`;
+  if (endText !== undefined) {
+    const ends = endText === null ? '' : `, which ends at ${endText}`;
+    return `${refusal}${ends}, because freezes.${shown}.override in the worker's belay.yaml is never: wait for its end`;
+  }
+  if (freeze === null) return `${refusal}, because its memo cannot be read: thaw it`;
+  return `${refusal}, which ends at ${utcText(freeze.until)}, because it was set with --no-override: wait for its end, or thaw it`;
 }
 
 const unknownName = (name: string): string =>
@@ -158,7 +174,7 @@ export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
     if (!begins && !isRollout) return undefined;
     const input = request.input as RunInput;
     const names = input.override?.freezes;
-    const override = names === undefined ? undefined : await judge.override(names, TIMING.lookup.regularMs);
+    const override = names === undefined ? undefined : await judge.override(names, atMs, TIMING.lookup.regularMs);
     const isRefused = override !== undefined && 'error' in override;
     const frozen = isRollout || isRefused ? null : await frozenParts(questionOf(input, atMs, override?.letOff), judge);
     return frozen === null && override === undefined

@@ -100,8 +100,13 @@ describe('a run that overrides a freeze', () => {
       inVirtualTime(
         async (stack) => {
           const serverId = fresh('s');
-          const { verdict, posts } = await deploy(stack, { serverId, ...overriding('stock', name) });
+          const { verdict, posts, result } = await deploy(stack, { serverId, ...overriding('stock', name) });
           assert.deepEqual([verdict, posts, backupPosts(stack, serverId)], [['not_started', type], 0, 0]);
+          if (type === 'Refused')
+            assert.match(
+              result.error?.message ?? '',
+              /"never", which ends at 2026-03-02 12:00 \(UTC\), because freezes\.never\.override in .* is never: wait for its end$/,
+            );
         },
         inFile({ freezes: { stock: NOW, never: { ...NOW, override: 'never' } } }),
       ),
@@ -120,7 +125,12 @@ describe('a run that overrides a freeze', () => {
     'begins nothing in an ad-hoc freeze with --no-override',
     inVirtualTime(async (stack) => {
       freezeNow(stack.world.server, { override: 'never' });
-      assert.deepEqual((await deploy(stack, overriding('freeze:all'))).verdict, ['not_started', 'Refused']);
+      const { verdict, result } = await deploy(stack, overriding('freeze:all'));
+      assert.deepEqual(verdict, ['not_started', 'Refused']);
+      assert.match(
+        result.error?.message ?? '',
+        /"freeze:all", which ends at .* \(UTC\), because it was set with --no-override: wait for its end, or thaw it$/,
+      );
     }),
   );
 
