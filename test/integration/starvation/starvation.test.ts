@@ -6,6 +6,7 @@ import proto from '@temporalio/proto';
 import { ASKS_AGAIN } from '../../../src/client/ask-again.ts';
 import { backupServerId, deploySiteId } from '../../../src/contract/ids.ts';
 import { QUERIES, UNTIMELY_QUERY } from '../../../src/contract/names.ts';
+import type { RunProgress } from '../../../src/contract/run.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began, posts, reads } from '../../support/journal.ts';
 import { resultOf } from '../../support/outcome.ts';
@@ -159,4 +160,24 @@ test('queries that wait for a worker beside a hint are answered, and the operati
   const before = readsOf(backupId).length;
   await hint(serverId);
   await eventually('a read', () => readsOf(backupId).length > before);
+});
+
+test('the first query after the first task of a new worker is refused, and the next one is answered', async () => {
+  const siteId = fresh('a');
+  world.sandbox.script({ site: siteId }, { words: ['building'], ends: 'never' });
+  const { workflowId } = await world.belay.start({ siteIds: [siteId], deploy: RARE });
+  const handle = world.client.workflow.getHandle(workflowId);
+  await eventually('the request', () => posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length > 0);
+  const { worker } = world;
+  await worker.stop();
+  await handle.signal('hint');
+  await addWorker(world, TASK_QUEUE, world.sandbox.url);
+  await eventually('its task', async () => {
+    const { events } = await handle.fetchHistory();
+    return events?.at(-1)?.workflowTaskCompletedEventAttributes;
+  });
+  const query = () => handle.query<RunProgress>(QUERIES.progress);
+  // `ASKS_AGAIN` knows it by this error.
+  await assert.rejects(query(), { name: 'QueryNotRegisteredError', message: UNTIMELY_QUERY });
+  assert.equal((await query()).result.workflowId, workflowId);
 });
