@@ -17,6 +17,13 @@ export function exportHistory(run: Run): temporal.api.history.v1.IHistory {
   return proto.temporal.api.history.v1.History.fromObject({ events });
 }
 
+/**
+ * The changes of core's behaviour that the history relies on. With the second one, core expects a search attribute beside
+ * each marker of a patch, which the server of the model does not have.
+ */
+const coreFlagsOf = ({ history }: Run): number[] =>
+  history.some(({ kind }) => kind === 'patched') ? [1, 3] : [1, 2, 3];
+
 const metadata = (event: HistoryEvent) =>
   'summary' in event && event.summary !== null ? { userMetadata: { summary: event.summary } } : {};
 
@@ -78,7 +85,7 @@ function exported(event: HistoryEvent, run: Run): [string, object] {
             scheduledEventId: event.scheduledId,
             startedEventId: event.startedId,
             identity: 'sim',
-            sdkMetadata: { coreUsedFlags: [1, 2, 3], langUsedFlags: event.flags },
+            sdkMetadata: { coreUsedFlags: coreFlagsOf(run), langUsedFlags: event.flags },
           },
         },
       ];

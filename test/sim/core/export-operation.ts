@@ -1,5 +1,5 @@
 /** What a workflow asks for and what comes of it, in Temporal's own form: timers, activities, children and signals. */
-import type { Payload } from '@temporalio/common';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { HistoryEvent, Outcome } from './events.ts';
 import { ABANDON, REJECT_DUPLICATE } from './commands.ts';
 import { timestamp } from './sdk.ts';
@@ -175,6 +175,19 @@ export function exportedOperation(event: HistoryEvent, run: Run): [string, objec
             },
           ];
     }
+    case 'patched':
+      return [
+        'MARKER_RECORDED',
+        {
+          markerRecordedEventAttributes: {
+            markerName: 'core_patch',
+            details: {
+              'patch-data': payloadList([defaultPayloadConverter.toPayload({ id: event.patchId, deprecated: false })]),
+            },
+            workflowTaskCompletedEventId: event.taskId,
+          },
+        },
+      ];
     default:
       throw new Error(`no form for ${event.kind}`);
   }
