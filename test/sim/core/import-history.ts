@@ -1,6 +1,6 @@
 /** A history of the real server in the form of the model, so that it can drive the simulator. */
 import proto, { type temporal } from '@temporalio/proto';
-import type { Payload } from '@temporalio/common';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { CommandedEvent, Failure, HistoryEvent, Incoming, Outcome, TaskEvent } from './events.ts';
 import { REJECT_DUPLICATE } from './commands.ts';
 import { importedUpdate } from './update-events.ts';
@@ -20,7 +20,7 @@ const memoOf = (memo: temporal.api.common.v1.IMemo | null | undefined) => memo?.
 export function importHistory(workflowId: string, { events }: temporal.api.history.v1.IHistory) {
   const recorded = events ?? [];
   const numbers = new Numbers();
-  const history = recorded.map((event): HistoryEvent => {
+  const history = recorded.filter(isOfCode).map((event): HistoryEvent => {
     if (event.workflowTaskCompletedEventAttributes) numbers.taskId = numbered(event.eventId);
     const body = bodyOf(event, numbers);
     if (body === null) throw new Error(`${workflowId}: the simulator does not know ${nameOf(event)}`);
@@ -28,6 +28,10 @@ export function importHistory(workflowId: string, { events }: temporal.api.histo
   });
   return { history, facts: factsOf(workflowId, recorded) };
 }
+
+/** Core adds a search attribute to each marker of a patch by itself. */
+const isOfCode = ({ upsertWorkflowSearchAttributesEventAttributes: upserted }: Recorded): boolean =>
+  !Object.hasOwn(upserted?.searchAttributes?.indexedFields ?? {}, 'TemporalChangeVersion');
 
 const nameOf = ({ eventType }: Recorded): string => proto.temporal.api.enums.v1.EventType[eventType ?? 0] ?? 'an event';
 
@@ -138,6 +142,7 @@ function ofCommand(event: Recorded, numbers: Numbers): Body | null {
     requestCancelExternalWorkflowExecutionInitiatedEventAttributes: cancel,
     signalExternalWorkflowExecutionInitiatedEventAttributes: signal,
     upsertWorkflowSearchAttributesEventAttributes: attributes,
+    markerRecordedEventAttributes: marker,
     workflowExecutionCompletedEventAttributes: completed,
     workflowExecutionFailedEventAttributes: failed,
   } = event;
@@ -189,6 +194,10 @@ function ofCommand(event: Recorded, numbers: Numbers): Body | null {
       input: inputOf(signal.input),
       ...of(signal),
     };
+  }
+  if (marker) {
+    const [data] = inputOf(marker.details?.['patch-data']);
+    return { kind: 'patched', patchId: defaultPayloadConverter.fromPayload<{ id: string }>(data!).id, ...of(marker) };
   }
   if (attributes)
     return { kind: 'attributes', fields: attributes.searchAttributes?.indexedFields ?? {}, ...of(attributes) };
