@@ -52,7 +52,7 @@ const BAD: [args: string[], says: RegExp][] = [
   [[...RUN, '--busy-timeout', '13h'], /'--busy-timeout <duration>'.*from 0ms to 12h/],
   [[...RUN, '--start-within', '0'], /'--start-within <duration>'.*from 1ms/],
   [[...RUN, '--wait-timeout', '600h'], /'--wait-timeout <duration>'.*to 596h/],
-  [['list', '--since', '100000000h'], /'--since <duration>'.*to 87600h/],
+  [['list', '--since', '100000000h'], /'--since <duration>'.*to 3650d/],
   [[...RUN, '--min-evidence', 'hearsay'], /'--min-evidence <choice>'.*identity, transition, changed, settled/],
   [[...RUN, '--if-busy', 'perhaps'], /'--if-busy <choice>'.*wait, fail/],
   [[...RUN, '--on-ambiguous', 'guess'], /'--on-ambiguous <choice>'.*resend, stop/],
