@@ -24,9 +24,12 @@ const BEGUN_WITHIN_MS = 15 * 60_000;
 const ROUNDS = 30;
 
 let world: TestStack;
+/** The only worker of the moment. */
+let worker: TestStack['worker'];
 replayLater('starvation', () => world.client, 3);
 before(async () => {
   world = await startTestStack({ defaults: { backup: { ends: 'never' }, deployment: { durationMs: 500 } } });
+  ({ worker } = world);
 });
 
 async function elapsedMs(what: () => Promise<unknown>): Promise<number> {
@@ -146,7 +149,6 @@ test('queries that wait for a worker beside a hint are answered, and the operati
   const client = askingClient();
   const operation = client.workflow.getHandle(backupServerId(serverId));
   const ask = () => client.withDeadline(Date.now() + BEGUN_WITHIN_MS, () => operation.query(QUERIES.progress));
-  let worker = world.worker;
   // Whether the worker gets a query or the task first is up to Temporal.
   for (let round = 0; untimely() === 0 && round < ROUNDS; round += 1) {
     await ask();
@@ -168,10 +170,9 @@ test('the first query after the first task of a new worker is refused, and the n
   const { workflowId } = await world.belay.start({ siteIds: [siteId], deploy: RARE });
   const handle = world.client.workflow.getHandle(workflowId);
   await eventually('the request', () => posts(world.sandbox, `/v1/sites/${siteId}/deploy`).length > 0);
-  const { worker } = world;
   await worker.stop();
   await handle.signal('hint');
-  await addWorker(world, TASK_QUEUE, world.sandbox.url);
+  worker = await addWorker(world, TASK_QUEUE, world.sandbox.url);
   await eventually('its task', async () => {
     const { events } = await handle.fetchHistory();
     return events?.at(-1)?.workflowTaskCompletedEventAttributes;
