@@ -4,7 +4,7 @@ import type { NotifySettings } from '../../contract/activities.ts';
 import { factOf } from '../../contract/facts.ts';
 import { reportId, ROLLOUT_PREFIX, runEndId } from '../../contract/ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
-import { REPORTS_FACT, type ReportInput, type ReportedRun } from './shapes.ts';
+import { REPORTS_FACT, type ReportInput, type ReportedRun, type StateReport } from './shapes.ts';
 import { worstFirst } from '../../contract/results.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { statesOf } from './rules.ts';
@@ -37,9 +37,11 @@ export function reporting(run: RunState): Observer {
     if (known === null) return;
     seq += 1;
     const now = stateNow();
-    if (isSame(now, known)) return;
-    const signal = now.isEnd ? now : { ...now, parts: partsChanged(known, now) };
+    const parts = partsChanged(known, now);
+    const isNews = now.isEnd !== known.isEnd || isOther(now.run, known.run) || Object.keys(parts).length > 0;
+    if (!isNews) return;
     known = now;
+    const signal = now.isEnd ? now : { ...now, parts };
     // A report that was terminated or has ended takes no more signals.
     await getExternalWorkflowHandle(id)
       .signal(SIGNALS.reported, signal)
@@ -69,13 +71,11 @@ export function reporting(run: RunState): Observer {
 const measuredHeartbeat = (name: string | undefined, notify: NotifySettings | undefined): string | null =>
   name !== undefined && notify?.measured?.includes(name) === true ? name : null;
 
-const isSame = (one: ReportedRun, other: ReportedRun): boolean =>
-  JSON.stringify([one.isEnd, one.run, one.parts]) === JSON.stringify([other.isEnd, other.run, other.parts]);
-
 const partsChanged = (before: ReportedRun, now: ReportedRun): ReportedRun['parts'] =>
-  Object.fromEntries(
-    Object.entries(now.parts).filter(([id, part]) => JSON.stringify(part) !== JSON.stringify(before.parts[id])),
-  );
+  Object.fromEntries(Object.entries(now.parts).filter(([id, part]) => isOther(part, before.parts[id])));
+
+const isOther = (one: StateReport, other: StateReport | undefined): boolean =>
+  one.state !== other?.state || one.text !== other.text;
 
 export const announcing = ({ facts: { notify }, result, input }: RunState): Observer => ({
   async ended() {

@@ -52,10 +52,11 @@ export function createSchedules(session: Session): Schedules {
     if (scheduleId.startsWith(SCHEDULE_PREFIX)) return schedule.getHandle(scheduleId);
     throw new BelayError('NotFound', `${scheduleId} is not a schedule of Belay; \`belay schedule list\` shows them`);
   };
-  const change = (what: string, id: string, act: () => Promise<void>): Promise<PausedBefore> =>
-    ask(what, async () => {
-      const { paused, note = null } = (await describeSchedule(handle(id))).state;
-      await act();
+  const change = (to: 'pause' | 'unpause', id: string, given: string): Promise<PausedBefore> =>
+    ask(`${to === 'pause' ? 'pause' : 'resume'} ${id}`, async () => {
+      const [schedule, reason] = [handle(id), requireReason(given)];
+      const { paused, note = null } = (await describeSchedule(schedule)).state;
+      await schedule[to](reason);
       return { paused, note: note === '' ? null : note };
     });
   return {
@@ -69,8 +70,8 @@ export function createSchedules(session: Session): Schedules {
         }
       }),
     list: () => ask('list schedules', () => listSchedules(session)),
-    pause: (id, reason) => change(`pause ${id}`, id, () => handle(id).pause(requireReason(reason))),
-    resume: (id, reason) => change(`resume ${id}`, id, () => handle(id).unpause(requireReason(reason))),
+    pause: (id, reason) => change('pause', id, reason),
+    resume: (id, reason) => change('unpause', id, reason),
     async trigger(id) {
       await ask(`trigger ${id}`, async () => {
         const { policies, info, raw } = await describeSchedule(handle(id));
