@@ -88,7 +88,7 @@ function remedyFor(result: RunResult | RolloutResult, error: RunError): string |
   const code = exitCodeOfResult(result);
   if ('targets' in result && result.workflowId !== null && code === EXIT.busy) {
     const retry = retryCommand(result.workflowId);
-    if (error.type === 'Frozen') return `${retry} after the freeze: \`belay freezes\` shows when that ends`;
+    if (error.type === 'Frozen') return `${retry} ${AFTER_FREEZE}`;
     return `${retry} starts the servers that are not completed again`;
   }
   return REMEDIES[code]?.(error);
@@ -97,15 +97,14 @@ function remedyFor(result: RunResult | RolloutResult, error: RunError): string |
 /** The command that starts again what a rollout did not complete. */
 export const retryCommand = (workflowId: string): string => `\`belay rollout retry ${shellWord(workflowId)}\``;
 
+const AFTER_FREEZE = 'after the freeze: `belay freezes` shows when that ends';
+
 /** For each exit code whose messages often state a fact only. The README says the same in its table. */
 const REMEDIES: Partial<Record<number, (error: RunError) => string | undefined>> = {
   [EXIT.timedOut]: () =>
     'check the service, where it may still finish, and allow more tries: `belay advice` suggests how many',
   [EXIT.unknown]: () => 'check the service before you deploy again',
-  [EXIT.busy]: ({ type }) =>
-    type === 'Frozen'
-      ? 'start it again after the freeze: `belay freezes` shows when that ends'
-      : 'start it again later',
+  [EXIT.busy]: ({ type }) => (type === 'Frozen' ? `start it again ${AFTER_FREEZE}` : 'start it again later'),
   // A person who rejected it gave a reason.
   [EXIT.refused]: ({ type }) =>
     type === 'Refused' ? 'check the token and the ids, and read the reason, before you start it again' : undefined,
