@@ -106,6 +106,8 @@ export interface TriggerBudget {
   busyEndsMs: number;
   /** The least time between two requests that another operation refuses. */
   busyPauseMs: number;
+  /** Whether a request in doubt waits for another operation as long as any other request. Asked only if that matters. */
+  waitsInDoubt: () => boolean;
 }
 
 /**
@@ -183,7 +185,10 @@ export function afterTrigger(
     const notBeforeMs = nowMs + (result.retryAfterMs ?? 0);
     const late = result.retryAfterMs !== null && notBeforeMs > (counts.firstMs ?? nowMs) + budget.resendMs;
     const spent = late || counts.noEffect + counts.conflicts >= MAX_NO_EFFECT;
-    return spent ? endUnaccepted(counts, 'OutcomeUnknown', result.message) : { kind: 'reconcile', notBeforeMs };
+    if (!spent) return { kind: 'reconcile', notBeforeMs };
+    const atMs = Math.max(notBeforeMs, nowMs + budget.busyPauseMs);
+    const waits = result.kind === 'conflict' && atMs <= budget.busyEndsMs && budget.waitsInDoubt();
+    return waits ? { kind: 'reconcile', notBeforeMs: atMs } : endUnaccepted(counts, 'OutcomeUnknown', result.message);
   }
   // The service may name no time at all, or one that is over.
   const pauseMs = Math.max(

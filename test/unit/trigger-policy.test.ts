@@ -10,7 +10,13 @@ import {
   whileCertain,
 } from '../../src/rules/trigger-policy.ts';
 
-const BUDGET = { intervalMs: 10_000, resendMs: 300_000, busyEndsMs: 300_000, busyPauseMs: 1_000 };
+const BUDGET = {
+  intervalMs: 10_000,
+  resendMs: 300_000,
+  busyEndsMs: 300_000,
+  busyPauseMs: 1_000,
+  waitsInDoubt: () => true,
+};
 const withoutEffect = (retryAfterMs: number | null = null): TriggerResult<unknown> & { kind: 'no_effect' } => ({
   kind: 'no_effect',
   message: 'turned away',

@@ -1,4 +1,5 @@
 /** One deployment: takes the baseline, triggers, and polls for our verdict. It is the lock of its target. */
+import { patched } from '@temporalio/workflow';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
@@ -110,8 +111,10 @@ async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs
   const delayMs = jitterMs(input);
   const intervalMs = Math.max(input.intervalMs, Math.ceil((busyEndsMs - nowMs) / HISTORY_BUDGET.maxBusyReads));
   const tries = Math.max(0, Math.floor((busyEndsMs - nowMs - delayMs) / intervalMs));
+  const admissionRead = operation.result.lastStatus === null ? input.admissionRead : 'status';
+  /** If an earlier read was answered, a token may be rejected because it is being rotated. */
   let answered = false;
-  const neverDeployed = watchForNeverDeployed(operation.result.lastStatus === null ? input.admissionRead : 'status');
+  const neverDeployed = watchForNeverDeployed(admissionRead);
   const late = () => lateness(input.deadline, Date.now());
   const notStarted = (type: 'Refused' | 'Cancelled' | 'Busy' | 'TooLate', reason: string) =>
     conclude('not_started', type, `${targetText(input.target)} was not deployed: ${reason}`);
@@ -128,9 +131,10 @@ async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs
       answered ||= answer.ok;
       if (answer.ok && answer.state !== 'in_progress') return answer;
       if (neverDeployed.isProvenBy(answer)) return null;
-      // If an earlier read was answered, the token may have been rejected because it is being rotated.
       const refusal = answered ? null : refusalOf(answer);
-      return refusal === null ? undefined : notStarted('Refused', refusal);
+      // The run may have read the status before this wait.
+      if (refusal === null || (admissionRead === 'status' && patched('read-before-the-baseline'))) return undefined;
+      return notStarted('Refused', refusal);
     },
   );
   switch (polled.kind) {

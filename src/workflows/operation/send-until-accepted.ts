@@ -87,7 +87,8 @@ export async function sendUntilAccepted(
     }
     operation.setPhase('trigger', result.kind);
     counts = countTrigger(counts, result, Date.now());
-    const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs(), busyPauseMs };
+    const waitsInDoubt = () => patched('conflicts-in-doubt');
+    const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs(), busyPauseMs, waitsInDoubt };
     const step = afterTrigger(result, counts, budget, Date.now());
     if (step.kind === 'end') {
       const end = await awaitService(operation, input, how, step, result, counts);

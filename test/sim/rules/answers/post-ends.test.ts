@@ -195,6 +195,34 @@ describe('how a POST ends', () => {
   );
 
   test(
+    'a backup POST in doubt that took effect meets conflicts while its backup is made, and is sent again once that has ended',
+    backUp(
+      [
+        { ...status(500), effect: true },
+        { ...status(409), times: 9 },
+      ],
+      {
+        ...ACCEPTED,
+        trigger: { ...RESENT.trigger, attempts: 11 },
+        effects: 2,
+      },
+    ),
+  );
+
+  test(
+    'a backup POST in doubt that meets conflicts for longer than a backup may take ends unknown',
+    inVirtualTime(async ({ sandbox, start, result: resultOf }) => {
+      const serverId = fresh('s');
+      const fault = { route: 'create-backup', target: serverId } as const;
+      sandbox.fault({ ...fault, ...status(500) }, { ...fault, ...status(409), times: 500 });
+      const { outcome, error } = await resultOf(start({ serverId, siteIds: [] }));
+      assert.deepEqual([outcome, error?.type], ['unknown', 'OutcomeUnknown']);
+      assert.match(error!.message, /earlier request may have had an effect/);
+      assert.ok(posts(sandbox, `/v1/servers/${serverId}/backups`).length > 5);
+    }),
+  );
+
+  test(
     'an ambiguous deployment POST with a settle time of a month ends unknown before its history is full',
     inVirtualTime(async ({ sandbox, start, result: resultOf, world }) => {
       const siteId = siteAfter(sandbox, FAILED, COMPLETED);

@@ -53,4 +53,14 @@ describe('a run that has read a status of its site', () => {
       assert.deepEqual([result.outcome, begun(stack, siteId)], ['unknown', 0]);
     }),
   );
+
+  test(
+    'waits at its baseline until a token that is being rotated is accepted again',
+    inVirtualTime(async ({ sandbox, start, result: resultOf }) => {
+      const siteId = siteAfter(sandbox, COMPLETED, COMPLETED);
+      sandbox.fault({ route: 'latest', target: siteId, skip: 1, times: 3, ...status(401) });
+      const { outcome } = await resultOf(start({ siteIds: [siteId] }));
+      assert.equal(outcome, 'completed');
+    }),
+  );
 });
