@@ -9,6 +9,10 @@ import type { RolloutResult } from '../features/rollouts/shapes.ts';
  * `exitCodeOf` returns the exit code that the command line would use.
  */
 export class BelayError extends Error {
+  static {
+    // Node prints the name of the class, which a bundler shortens.
+    Object.defineProperty(this, 'name', { value: 'BelayError' });
+  }
   override readonly name: string = 'BelayError';
   /** What happened, for a `switch`. Each member of the type says what it means. */
   readonly type: ErrorType;

@@ -24,6 +24,7 @@ before(async () => {
 
 /** A program that makes a whole run. */
 const wholeRun = (load: string) => `${load}
+  import { inspect } from 'node:util';
   async function main(): Promise<void> {
     const belay = await connect();
     const pace = { intervalMs: 200, tries: 2_000 };
@@ -31,7 +32,7 @@ const wholeRun = (load: string) => `${load}
     const run = await belay.start({ serverId, siteIds: [siteId], backup: pace, deploy: pace });
     const { outcome } = await run.result();
     const refused = await belay.start({ serverId: '' }).catch((error: unknown) => error);
-    console.log(outcome, refused instanceof BelayError);
+    console.log(outcome, refused instanceof BelayError, inspect(refused).split(':', 1)[0]);
     await belay.close();
   }
   void main();
@@ -91,7 +92,7 @@ for (const name of ['belay-deploy', 'belay-cli'] as const) {
               ...on.env,
               PATH,
             });
-            assert.deepEqual([stdout, stderr], ['completed true\n', ''], `${program} on Node ${node}`);
+            assert.deepEqual([stdout, stderr], ['completed true BelayError\n', ''], `${program} on Node ${node}`);
           }),
         );
       }

@@ -251,6 +251,9 @@ export function nonEmpty(value: string | undefined): string | null {
 
 /** An error in the configuration. The message names the variable or key, and how to fix it. */
 export class ConfigError extends BelayError {
+  static {
+    Object.defineProperty(this, 'name', { value: 'ConfigError' });
+  }
   override readonly name = 'ConfigError';
 
   constructor(message: string, options?: ErrorOptions) {
