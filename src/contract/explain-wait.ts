@@ -73,7 +73,8 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
   }
   if (isOfFeature(waiting)) return sentenceOf(waiting, what, style);
   if (!('tries' in waiting)) return `${what === null ? '' : `${what}: `}${unknownWait(waiting, quote)}`;
-  const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}`;
+  const whose = waiting.unproven === true ? ', which may be of an earlier deployment' : '';
+  const last = waiting.lastStatus === null ? 'no status yet' : `last status ${quote(waiting.lastStatus)}${whose}`;
   const tries = `${waiting.pooled === undefined ? '' : 'reads on from '}try ${waiting.try} of ${waiting.tries}`;
   const next = when === null ? '' : nextReadText(waiting, when);
   const { parked, failing } = waiting;

@@ -45,6 +45,8 @@ export interface WaitingForRead {
   lastStatus: string | null;
   lastReadAt: string | null;
   nextReadAt: string;
+  /** Present if the last status is final, and may be that of an earlier deployment. */
+  unproven?: true;
   /** Present if the last read failed and the operation is not parked. */
   failing?: FailingReads;
   /** Present if a worker makes this read and those after it. */

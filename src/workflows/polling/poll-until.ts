@@ -119,7 +119,8 @@ function record(poller: Poller, options: PollOptions, read: ReadResult): void {
   const { result } = poller;
   const readAt = new Date().toISOString();
   if (read.ok) {
-    Object.assign(poller, { failing: null, lastReadAt: readAt });
+    const isUnproven = options.what === 'deployment' && read.state !== 'in_progress';
+    Object.assign(poller, { failing: null, lastReadAt: readAt, isUnproven });
     result.polls += 1;
     result.lastStatus = read.status;
     // What is in progress before the request is not ours.
@@ -233,7 +234,7 @@ function showWaiting(
   dueMs: number,
   pooled?: WaitingForRead['pooled'],
 ): (of: ReadName) => string {
-  const { result, lastReadAt, parking, failing } = poller;
+  const { result, lastReadAt, parking, failing, isUnproven } = poller;
   const tries = Math.max(planned, 1);
   const shown = { kind: what, try: Math.min(made + 1, tries), tries, lastStatus: result.lastStatus };
   const parked = parking.current?.shown;
@@ -241,6 +242,7 @@ function showWaiting(
     ...shown,
     lastReadAt,
     nextReadAt: new Date(dueMs).toISOString(),
+    ...(isUnproven ? { unproven: true } : {}),
     ...definedFields({ parked, failing: parked === undefined ? (failing ?? undefined) : undefined, pooled }),
   });
   return (of) => readSummary(shown, of);
@@ -288,7 +290,7 @@ async function poolTurn<V>(
   if (lastReadAt !== null && lastReadAt > (poller.lastReadAt ?? '')) {
     result.lastStatus = progress.lastStatus;
     result.inProgressAt = lastReadAt;
-    poller.lastReadAt = lastReadAt;
+    Object.assign(poller, { lastReadAt, isUnproven: false });
   }
   if (end === null) return loopTurn(poller, options, progress.state);
   const read = withMeaning(reader.reads.words, end.read);

@@ -25,6 +25,8 @@ export interface Poller<R extends Polled = Polled> {
   /** The time from the answer to the last read until the workflow heard of it, or more. */
   lagMs: number;
   failing: FailingReads | null;
+  /** Whether the last status of a deployment is final, and did not decide. */
+  isUnproven: boolean;
   setWaiting(this: void, waiting: Waiting | null): void;
 }
 
@@ -49,6 +51,7 @@ export function createPoller<R extends Polled>(
     lastReadAt: null,
     lagMs: 0,
     failing: null,
+    isUnproven: false,
   };
 }
 

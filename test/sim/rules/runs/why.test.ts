@@ -8,6 +8,7 @@ import { page, status } from '../../../support/fault-answers.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began } from '../../../support/journal.ts';
 import { lockRequests } from '../../stack/inspect.ts';
+import { COMPLETED, siteAfter } from '../../../support/sites.ts';
 import { inVirtualTime, MOMENT_MS } from '../../stack/stack.ts';
 import { building } from './runs-that-wait.ts';
 
@@ -55,6 +56,24 @@ describe('the query why', () => {
       assert.equal(
         (await query<Explanation>(run.workflowId, QUERIES.why)).sentence,
         `deployment of ${siteId}: handled by workflow ${operationId}`,
+      );
+    }),
+  );
+
+  test(
+    'an operation says of a final status that decides nothing that it may be of an earlier deployment',
+    inVirtualTime(async (stack) => {
+      const { sandbox, start, forward, query } = stack;
+      const siteId = siteAfter(sandbox, COMPLETED, COMPLETED);
+      // Accepted and forgotten.
+      sandbox.fault({ ...page('application/json', '{}', 200), route: 'deploy', target: siteId });
+      start({ siteIds: [siteId] });
+      await forward(30_000);
+      const { sentence, waiting } = await query<Explanation>(`deploy-site:${siteId}`, QUERIES.why);
+      assert.ok(waiting?.kind === 'deployment' && waiting.unproven === true, JSON.stringify(waiting));
+      assert.ok(
+        sentence.includes('last status "completed", which may be of an earlier deployment, next read'),
+        sentence,
       );
     }),
   );
