@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cronTimes, everFires, timesOf, timesOfDay } from '../../src/request/calendar/cron-times.ts';
+import { calendarText, cronTimes, everFires, timesOf, timesOfDay } from '../../src/request/calendar/cron-times.ts';
 import type { Times } from '../../src/features/schedules/shapes.ts';
 
 const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, index) => first + index);
@@ -68,6 +68,12 @@ describe('cron and calendar times', () => {
     const days = { dayOfMonth: [1], dayOfWeek: ['sunday' as const, 'saturday' as const], month: ['december' as const] };
     const expected = { minute: [30], hour: [2], dayOfMonth: [1], month: [12], dayOfWeek: [0, 6] };
     assert.deepEqual(timesOf({ calendar: { hour: [2], minute: [30], ...days } }), [expected]);
+  });
+
+  test('a calendar is told in words', () => {
+    const times = { hour: [2], minute: [30], month: ['january' as const] };
+    assert.equal(calendarText({ ...times, dayOfMonth: [1, 15] }), '02:30 on day 1, 15 in january');
+    assert.equal(calendarText({ ...times, dayOfWeek: ['monday', 'friday'] }), '02:30 on monday, friday in january');
   });
 
   test('the times of a day combine every hour with every minute', () => {

@@ -91,7 +91,7 @@ export function calendarText(calendar: CalendarConfig): string {
   return [
     times.length <= MAX_TIMES_LISTED ? times.join(', ') : `${times.length} times a day`,
     ...(dayOfWeek === undefined ? [] : [`on ${dayOfWeek.join(', ')}`]),
-    ...(dayOfMonth === undefined ? [] : [`on the ${dayOfMonth.join('., ')}.`]),
+    ...(dayOfMonth === undefined ? [] : [`on day ${dayOfMonth.join(', ')}`]),
     ...(month === undefined ? [] : [`in ${month.join(', ')}`]),
   ].join(' ');
 }
