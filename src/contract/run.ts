@@ -5,7 +5,7 @@
 import type { Outcome, Evidence, Phase, ErrorType } from './names.ts';
 import type { CheckResult, CheckWaiver } from '../features/site-checks/shapes.ts';
 import type { Approved } from '../features/approvals/shapes.ts';
-import type { FreezeOverride, Held } from '../features/freezes/shapes.ts';
+import type { FreezeOverride, Held, LetOff } from '../features/freezes/shapes.ts';
 import type { Target, TargetsInput } from './target.ts';
 import type { SupersededBy } from '../features/superseding/shapes.ts';
 import type { Waiting } from './waiting.ts';
@@ -108,6 +108,8 @@ export interface RunInput extends TargetsInput {
   approval?: string | string[];
   /** What people approved for the rollout that starts this run. */
   approved?: Approved[];
+  /** What the override of the rollout that starts this run lets it off, as it was when the rollout began. */
+  letOff?: LetOff[];
   /**
    * How long an operation waits in all for a service that does not answer, in milliseconds, before failed reads end it.
    * Default: it does not wait.

@@ -279,6 +279,7 @@ export type RunOptionPath =
       | 'override'
       | 'noCheck'
       | 'approved'
+      | 'letOff'
     >;
 
 type ValueAt<P extends RunOptionPath> = P extends `${infer G extends OptionGroup}.${infer F}`

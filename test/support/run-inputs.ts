@@ -80,7 +80,16 @@ const badTargets = fc.oneof(
   ),
   badId.map((id) => [{ kind: 'site', id }]),
 );
-const isTargets = ({ items }: Node) => items?.properties?.['kind'] !== undefined;
+const isTargets = ({ items }: Node) => items?.properties?.['kind'] !== undefined && !isLetOff({ items });
+
+/** What the override of a rollout lets its run off. */
+const isLetOff = ({ items }: Node) => items?.properties?.['name'] !== undefined;
+const freeze = { kind: 'freeze', name: 'freeze:all', since: '2026-03-02T08:00:00.000Z' };
+const goodLetOff = fc.constantFrom([], [freeze], [freeze, { kind: 'window', name: 'night' }]);
+const badLetOff = fc.constantFrom<unknown[]>(
+  ...[[null], [{ kind: 'freeze' }], [{ name: 'a' }], [{ ...freeze, kind: 'gate' }], [{ ...freeze, since: 1 }]],
+  ...[[{ ...freeze, to: 'a' }], Array(21).fill(freeze), {}, null, 'a', 1],
+);
 
 /** What was approved, of which workers look at more than the shape. */
 const isApproved = ({ items }: Node) => items?.properties?.['yeses'] !== undefined;
@@ -118,6 +127,7 @@ export function good(node: Node): fc.Arbitrary<unknown> {
   if (node.type === 'boolean') return fc.boolean();
   if (isTargets(node)) return goodTargets;
   if (isApproved(node)) return goodApproved;
+  if (isLetOff(node)) return goodLetOff;
   if (node.type === 'array') {
     const { minItems: least = 0, maxItems: most = 0 } = node;
     const few = goodSites.filter(({ length }) => length >= least);
@@ -141,6 +151,7 @@ export function bad(node: Node): fc.Arbitrary<unknown> {
   if (node.type === 'boolean') return fc.constantFrom<unknown[]>('true', 0, 1, null, [], {});
   if (isTargets(node)) return badTargets;
   if (isApproved(node)) return badApproved;
+  if (isLetOff(node)) return badLetOff;
   if (node.type === 'array') return (node.minItems ?? 0) > 0 ? fc.oneof(badSites, fc.constant([])) : badSites;
   if (isProse(node)) return badProse;
   if (node.type === 'string') return node.pattern === undefined ? fc.constantFrom<unknown[]>(null, 1, [], {}) : badId;

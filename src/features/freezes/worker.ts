@@ -173,8 +173,7 @@ export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
     const isRollout = request.type === ROLLOUT_TYPE;
     if (!begins && !isRollout) return undefined;
     const input = request.input as RunInput;
-    const names = input.override?.freezes;
-    const override = names === undefined ? undefined : await judge.override(names, atMs, TIMING.lookup.regularMs);
+    const override = await overrideOf(input, (names) => judge.override(names, atMs, TIMING.lookup.regularMs));
     const isRefused = override !== undefined && 'error' in override;
     const frozen = isRollout || isRefused ? null : await frozenParts(questionOf(input, atMs, override?.letOff), judge);
     return frozen === null && override === undefined
@@ -182,6 +181,16 @@ export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
       : definedFields({ frozen: frozen ?? undefined, override });
   },
 };
+
+/** A run of a rollout overrides what its rollout overrides. By now, those freezes may have ended. */
+async function overrideOf(
+  { override, letOff }: RunInput,
+  resolve: (names: readonly string[]) => Promise<OverrideAnswer>,
+): Promise<OverrideAnswer | undefined> {
+  if (override === undefined) return undefined;
+  const { freezes } = override;
+  return letOff === undefined ? resolve(freezes) : { letOff: letOff.filter(({ name }) => freezes.includes(name)) };
+}
 
 /** Judges by Temporal's clock, for the first and the last moment at which the request may leave. */
 export const freezePermit: Permit = async (input, { judge }) => {

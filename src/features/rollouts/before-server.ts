@@ -2,6 +2,7 @@
  * What may keep a server of a rollout from starting: a freeze, a restore of Temporal's database, or a missing approval.
  * In a freeze, the rollout stops, or pauses and later resumes by itself. No server counts as failed because of this.
  */
+import { patched } from '@temporalio/workflow';
 import type { FrozenBy } from '../freezes/shapes.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { TargetResult } from './shapes.ts';
@@ -38,14 +39,19 @@ async function passesFreezes(rollout: RolloutState, target: TargetResult, isCanc
   if (answer === null || stopIfRestored(rollout, answer.epoch)) return false;
   const { by } = answer;
   if (by.length > 0) {
+    if (!isNext(rollout, target) && patched('decided-beside-freeze')) return false;
     const ifFrozen = rollout.input.options?.ifFrozen ?? rollout.plan.ifFrozen;
     if (ifFrozen === 'fail') rollout.stop(authorOf(by), frozenStop(reasonOf(target, by)));
     else await pauseUntilThaw(rollout, target, by, isCancelled);
     return false;
   }
-  // A person may have decided meanwhile.
+  return isNext(rollout, target) && !isCancelled();
+}
+
+/** A person may have decided while a worker looked. */
+function isNext(rollout: RolloutState, target: TargetResult): boolean {
   const step = rollout.next();
-  return step.kind === 'begin' && step.target === target && !isCancelled();
+  return step.kind === 'begin' && step.target === target;
 }
 
 /** Call this after each server, because its run may have met a freeze that began later. */

@@ -208,21 +208,23 @@ function phaseOnceResumed({ waitingForApproval, gating }: RolloutState): Rollout
   return gating.waiting === null ? 'running' : 'gate';
 }
 
+/** True while a gate or an approval is open. A resume then decides nothing about held servers. */
+export const asksAboutOther = (rollout: RolloutState): boolean => phaseOnceResumed(rollout) !== 'running';
+
 function waitingNow(rollout: RolloutState): RolloutWaiting | null {
-  const { waitingForThaw, waitingForApproval, gating, input, result } = rollout;
+  const { waitingForThaw, waitingForApproval, gating, result } = rollout;
   if (waitingForThaw !== null) return waitingForThaw;
   if (result.phase === 'approval' && waitingForApproval !== null) return waitingForApproval;
   if ((result.phase === 'gate' || mayHeal(rollout)) && gating.waiting !== null) return gating.waiting;
-  return waitingForDecisionOrServers(input, result);
+  return waitingForDecisionOrServers(rollout);
 }
 
-function waitingForDecisionOrServers(
-  { maxAtOnce }: RolloutInput,
-  { phase, targets, decisions }: RolloutResult,
-): RolloutWaiting | null {
+function waitingForDecisionOrServers(rollout: RolloutState): RolloutWaiting | null {
+  const { maxAtOnce } = rollout.input;
+  const { phase, targets, decisions } = rollout.result;
   const pause = phase === 'paused' ? lastPause(decisions) : undefined;
   if (pause !== undefined) {
-    const held = onlyHeldServers(targets).map(({ serverId }) => serverId);
+    const held = asksAboutOther(rollout) ? [] : onlyHeldServers(targets).map(({ serverId }) => serverId);
     const asked = { kind: 'decision', by: pause.by, reason: pause.reason, since: pause.at } as const;
     return held.length === 0 ? asked : { ...asked, held };
   }
@@ -358,7 +360,7 @@ export function handleDecisions(beginning: Beginning): void {
   handle(abortUpdate, 'Start no more servers. Running ones finish.', refuseWhenOver, decides('abort'));
 }
 
-/** Temporal keeps signals until their handler is set. */
+/** Call it once the service is known. Temporal keeps signals until their handler is set. */
 export const handleHolds = (rollout: RolloutState): void =>
   setHandler(holdSignal, (hold) => holdTarget(rollout, hold), {
     description: 'Hold a server because of an event, unless it has started.',

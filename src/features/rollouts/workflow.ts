@@ -6,6 +6,7 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
+  patched,
   workflowInfo,
   ParentClosePolicy,
   startChild,
@@ -35,6 +36,7 @@ import {
   type Conclusion,
 } from '../../workflows/conclusion.ts';
 import {
+  asksAboutOther,
   type Beginning,
   createRolloutState,
   handleDecisions,
@@ -100,10 +102,10 @@ async function proceed(
     skipHeldServers(rollout);
   };
   checked.beginning.rollout = rollout;
-  handleHolds(rollout);
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
   const { afterWave, beforeServer } = rollout.hooks;
   let refusal = admitRollout(rollout, checked);
+  handleHolds(rollout);
   for (const { admit } of [...afterWave, ...beforeServer])
     refusal ??= (await admit?.(rollout, checked.facts, isCancelled)) ?? null;
   if (refusal !== null) return concludeRollout(rollout, refusal);
@@ -165,8 +167,10 @@ function watchFailures(rollout: RolloutState) {
 }
 
 /** A resume without a release skips the held servers, if nothing else keeps the next wave from starting. */
-function skipHeldServers({ result: { targets } }: RolloutState): void {
-  for (const target of onlyHeldServers(targets)) skip(target, concludeHeld(target));
+function skipHeldServers(rollout: RolloutState): void {
+  const held = onlyHeldServers(rollout.result.targets);
+  if (held.length > 0 && asksAboutOther(rollout) && patched('held-beside-question')) return;
+  for (const target of held) skip(target, concludeHeld(target));
 }
 
 /** After a restore, a server without a start may have been started before. */
@@ -359,7 +363,7 @@ async function runServer(rollout: RolloutState, target: TargetResult): Promise<R
 }
 
 function runInputOf(rollout: RolloutState, target: TargetResult): RunInput {
-  const { input, result, epoch } = rollout;
+  const { input, result, epoch, letOff } = rollout;
   const { options, maxAtOnce, deploysUntil, meta, override, noCheck } = input;
   const approved = approvedFor(rollout, target);
   const left = target.deployments.filter(({ outcome }) => outcome === null);
@@ -372,6 +376,8 @@ function runInputOf(rollout: RolloutState, target: TargetResult): RunInput {
     ...(deploysUntil === undefined ? {} : { deploysUntil: { after: startedAt(), ...deploysUntil } }),
     ...definedFields({ service: result.service ?? undefined, epoch: epoch ?? undefined, override, noCheck }),
     ...(approved.length === 0 ? {} : { approved }),
+    // A freeze that it overrides may end meanwhile, and another one may begin under the same name.
+    ...(letOff.length === 0 ? {} : { letOff }),
     ...(meta === undefined ? {} : { meta }),
   };
 }

@@ -258,6 +258,11 @@ export const runInput = objectOf({
     .max(MAX_APPROVED)
     .meta({ description: 'What was approved for the rollout that starts this run. Workers verify it.' })
     .optional(),
+  letOff: z
+    .array(z.strictObject({ kind: z.enum(['freeze', 'window']), name: z.string(), since: z.string().optional() }))
+    .max(MAX_OVERRIDES)
+    .meta({ description: 'What the override of the rollout that starts this run lets it off. Workers judge it.' })
+    .optional(),
   ...shapeOf(null),
 }).meta({
   title: 'Input of a run',
@@ -283,6 +288,7 @@ export function validateRunInput(type: RunType, input: unknown): string | null {
 /** Only Belay makes these lists, so one message is about a whole list. */
 const WHOLE: Record<string, string> = {
   approved: 'is not what a rollout gives its runs, leave it out',
+  letOff: 'is not what a rollout gives its runs, leave it out',
   previousResults: 'is not a list of results',
   passedWaves: 'is not a list of names',
 };

@@ -8,7 +8,8 @@ import { endOfRollout, decide, progressOf, requestUpdate } from '../../plays/sta
 import { ROLLOUT_TYPE } from '../../../../src/contract/names.ts';
 import { eventsOf } from '../../stack/inspect.ts';
 import { freezeNow, thawNow, unreadable } from '../../stack/freeze-now.ts';
-import { MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
+import { MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack/stack.ts';
+import type { Run } from '../../temporal/types.ts';
 import { ANNE, backsUp, backups, begin, deployments, inFleet, reaches } from './rollouts-in-flight.ts';
 
 const MINUTE = 60_000;
@@ -29,6 +30,32 @@ async function frozenMidway(stack: VirtualStack, forMs: number, more: Partial<Ro
 
 const actionsOf = (result: { decisions: { action: string; by: string }[] }) =>
   result.decisions.map(({ action, by }) => `${action} by ${by}`);
+
+const asksAboutSecond = ({ until }: VirtualStack, rollout: Run): Promise<unknown> =>
+  until('its question', () => {
+    const isJudging = ({ type }: { type: string }) => type === 'judgeFreezes';
+    return eventsOf(rollout, 'activityScheduled').filter(isJudging).length === 2;
+  });
+
+/** Takes no task of a rollout while it is busy. */
+function busyWorker() {
+  const late: (() => void)[] = [];
+  let isBusy = false;
+  const options: StackOptions = {
+    gate: {
+      pass(it, goOn) {
+        if (isBusy && it.kind === 'task' && it.run.type === ROLLOUT_TYPE) late.push(goOn);
+        else goOn();
+      },
+    },
+  };
+  const begin = () => void (isBusy = true);
+  const end = () => {
+    isBusy = false;
+    for (const goOn of late.splice(0)) goOn();
+  };
+  return { options, begin, end };
+}
 
 describe('a rollout in a freeze', () => {
   test(
@@ -166,38 +193,46 @@ describe('a rollout in a freeze', () => {
   );
 
   for (const end of ['aborted', 'cancelled'] as const) {
-    const late: (() => void)[] = [];
-    let isHeld = false;
+    const worker = busyWorker();
     test(
       `that is ${end} in the moment in which it learns of the freeze ends Cancelled, not Frozen`,
-      inFleet(
-        async (stack) => {
-          const { rollout } = await frozenMidway(stack, HOUR);
-          const isJudging = ({ type }: { type: string }) => type === 'judgeFreezes';
-          await stack.until(
-            'its question',
-            () => eventsOf(rollout, 'activityScheduled').filter(isJudging).length === 2,
-          );
-          isHeld = true;
-          await stack.forward(MOMENT_MS);
-          if (end === 'aborted') requestUpdate(stack.world.server, rollout, 'abort', ANNE);
-          else stack.cancel(rollout);
-          isHeld = false;
-          for (const goOn of late.splice(0)) goOn();
-          const result = await endOfRollout(stack, rollout);
-          assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'not_started']);
-          assert.deepEqual(actionsOf(result), [end === 'aborted' ? 'abort by anne' : 'abort by Temporal']);
-          assert.deepEqual([result.outcome, result.error?.type], ['cancelled', 'Cancelled']);
-        },
-        {
-          gate: {
-            pass(it, goOn) {
-              if (isHeld && it.kind === 'task' && it.run.type === ROLLOUT_TYPE) late.push(goOn);
-              else goOn();
-            },
-          },
-        },
-      ),
+      inFleet(async (stack) => {
+        const { rollout } = await frozenMidway(stack, HOUR);
+        await asksAboutSecond(stack, rollout);
+        worker.begin();
+        await stack.forward(MOMENT_MS);
+        if (end === 'aborted') requestUpdate(stack.world.server, rollout, 'abort', ANNE);
+        else stack.cancel(rollout);
+        worker.end();
+        const result = await endOfRollout(stack, rollout);
+        assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'not_started']);
+        assert.deepEqual(actionsOf(result), [end === 'aborted' ? 'abort by anne' : 'abort by Temporal']);
+        assert.deepEqual([result.outcome, result.error?.type], ['cancelled', 'Cancelled']);
+      }, worker.options),
+    );
+  }
+
+  for (const [ifFrozen, outcomes] of [
+    ['wait', ['completed', 'completed', 'completed']],
+    ['fail', ['completed', 'not_started', 'not_started']],
+  ] as const) {
+    const worker = busyWorker();
+    test(
+      `that a person pauses in the moment in which it learns of the freeze stays paused until a person resumes it, if it is to ${ifFrozen}`,
+      inFleet(async (stack) => {
+        const { rollout, others } = await frozenMidway(stack, 2 * HOUR, { options: { ifFrozen } });
+        await asksAboutSecond(stack, rollout);
+        worker.begin();
+        await stack.forward(MOMENT_MS);
+        requestUpdate(stack.world.server, rollout, 'pause', ANNE);
+        worker.end();
+        await stack.forward(ifFrozen === 'wait' ? 3 * HOUR : HOUR);
+        const { result, waiting } = await progressOf(stack, rollout);
+        assert.deepEqual([actionsOf(result), waiting?.kind], [['pause by anne'], 'decision']);
+        assert.equal(backups(stack, others[0]?.serverId), 0);
+        await decide(stack, rollout, 'resume', ANNE);
+        assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), outcomes);
+      }, worker.options),
     );
   }
 
@@ -222,6 +257,36 @@ describe('a rollout in a freeze', () => {
       assert.equal(result.outcome, 'completed', JSON.stringify(result.error));
       assert.equal(deployments(stack, first.siteIds[0]), 1);
       assert.deepEqual([result.held[0]?.end, result.held[0]?.by], ['overridden', 'ana']);
+    }),
+  );
+
+  test(
+    'goes on without a freeze that it overrides and that ends meanwhile',
+    inFleet(async (stack) => {
+      freezeNow(stack.world.server);
+      const [first, second] = servers(2);
+      stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
+      const override = { freezes: ['freeze:all'], reason: 'CVE', by: 'ana' };
+      const rollout = begin(stack, [first, second!], { maxAtOnce: 1, override });
+      await backsUp(stack, first.serverId);
+      await thawNow(stack.world.server);
+      stack.sandbox.finish({ server: first.serverId }, 'completed');
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed', 'completed']);
+    }),
+  );
+
+  test(
+    'lets its runs off the freeze that it overrides, and not off a later one under the same id',
+    inFleet(async (stack) => {
+      freezeNow(stack.world.server);
+      const [first] = servers(1);
+      const override = { freezes: ['freeze:all'], reason: 'CVE', by: 'ana' };
+      const rollout = begin(stack, [first], { override });
+      await stack.until('its run', () => eventsOf(rollout, 'childInitiated').length > 0);
+      await thawNow(stack.world.server);
+      freezeNow(stack.world.server);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual([result.error?.type, deployments(stack, first.siteIds[0])], ['Frozen', 0]);
     }),
   );
 

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RolloutInput } from '../../../../src/features/rollouts/shapes.ts';
 import { fresh } from '../../../support/fresh.ts';
-import { outcomesOf, servers } from '../../../support/rollouts.ts';
+import { HOLD_SIGNAL } from '../../../../src/contract/names.ts';
+import { outcomesOf, rolloutOf, servers } from '../../../support/rollouts.ts';
 import { MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
-import { decide, endOfRollout, progressOf } from '../../plays/start-rollout.ts';
+import { decide, endOfRollout, progressOf, startRollout } from '../../plays/start-rollout.ts';
+import { gatedBy } from './gated.ts';
 import { ANNE, backsUp, backups, begin, deliver, deployments, hold, inFleet, reaches } from './rollouts-in-flight.ts';
 
 const closed = async ({ until }: VirtualStack, events: ReturnType<typeof deliver>[]) => {
@@ -74,6 +76,40 @@ describe('a rollout', () => {
         result.decisions.map(({ action }) => action),
         ['hold', 'pause', 'release', 'resume'],
       );
+    }),
+  );
+
+  test(
+    'stops before a held server after a person has resumed it for a gate, and begins no later wave',
+    inFleet(async (stack) => {
+      stack.world.meter.shows = () => 'NaN';
+      const [canary, held, left] = servers(3);
+      const waves = [
+        { name: 'canary', after: { gates: ['errors'] }, targets: [canary] },
+        { name: 'next', targets: [held!] },
+        { name: 'rest', targets: [left!] },
+      ];
+      const rollout = begin(stack, [], { waves });
+      await reaches(stack, rollout, 'paused');
+      await hold(stack, rollout, held!.serverId);
+      await decide(stack, rollout, 'resume', ANNE);
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual(outcomesOf(result), ['completed', 'not_started', 'not_started']);
+      assert.match(result.error?.message ?? '', /^stopped: server s\d+ of wave next is held; server/);
+      assert.equal(backups(stack, left!.serverId), 0);
+    }, gatedBy()),
+  );
+
+  test(
+    'that names no service is not held back by an event of another one that arrives before it knows its own',
+    inFleet(async (stack) => {
+      const targets = servers(1);
+      const { serverId } = targets[0];
+      const input = { ...rolloutOf(targets, { options: {} }), service: undefined };
+      const rollout = startRollout(stack.world.server, input as unknown as RolloutInput);
+      const about = { serverId, event: 'event:panel:1', reason: 'an alert fired' };
+      stack.signal(rollout.workflowId, HOLD_SIGNAL, { ...about, services: ['https://other.example'] });
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed']);
     }),
   );
 
