@@ -18,7 +18,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { targetsInput, type Target } from '../../contract/target.ts';
 import type { WaitingForThaw } from '../../contract/waiting.ts';
-import { frozenText, tooLongText } from './text.ts';
+import { frozenText, tooLateText, tooLongText } from './text.ts';
 import { heldPart, nextLookMs, outlasts, spreadOf, type HeldPart } from './rules.ts';
 import { judgeFreezes } from '../../workflows/activity-proxies.ts';
 import type { CheckWaiver } from '../site-checks/shapes.ts';
@@ -106,6 +106,7 @@ async function waitWhileFrozen(
 ): Promise<Conclusion | null> {
   const { cancellation, plan, result } = run;
   const { freezeWaitMs } = plan;
+  const deadlineMs = run.mayBeginUntilMs();
   let held = first;
   const end = await awaitThaw(
     { thaws, result },
@@ -115,7 +116,7 @@ async function waitWhileFrozen(
         return held.by;
       },
       freezeWaitMs,
-      deadlineMs: run.mayBeginUntilMs(),
+      deadlineMs,
       isOver: () => cancellation.requested,
       onLook: (waiting) => run.setWaiting(waiting),
     },
@@ -123,7 +124,8 @@ async function waitWhileFrozen(
   );
   if (end.kind === 'free') return null;
   if (end.kind === 'over') return conclude('not_started', 'Cancelled', `${held.what}: cancelled while it was frozen`);
-  return concludeFrozen({ ...held, by: end.by }, tooLongText(freezeWaitMs));
+  const why = end.endsMs === deadlineMs ? tooLateText(deadlineMs) : tooLongText(freezeWaitMs);
+  return concludeFrozen({ ...held, by: end.by }, why);
 }
 
 function concludeFrozen({ what, by }: HeldPart, why: string): Conclusion {
@@ -170,9 +172,10 @@ export interface ThawWait {
 }
 
 /**
- * `free`: nothing was frozen at the last look. `outlasts`: the freeze ends too late. `over`: `isOver` returned true.
+ * `free`: nothing was frozen at the last look. `outlasts`: the freeze lasts beyond `endsMs`. `over`: `isOver` returned
+ * true.
  */
-export type ThawEnd = { kind: 'free' } | { kind: 'over' } | { kind: 'outlasts'; by: FrozenBy[] };
+export type ThawEnd = { kind: 'free' } | { kind: 'over' } | { kind: 'outlasts'; by: FrozenBy[]; endsMs: number };
 
 /** Records the wait in the result. @param first what is holding it back, as far as known */
 export async function awaitThaw(
@@ -205,7 +208,7 @@ async function lookUntilFree(thaws: Thaws, wait: Looking, first: FrozenBy[]): Pr
   for (;;) {
     while (by !== null && by.length > 0) {
       const nowMs = Date.now();
-      if (outlasts(by, nowMs, wait.endsMs)) return { kind: 'outlasts', by };
+      if (outlasts(by, nowMs, wait.endsMs)) return { kind: 'outlasts', by, endsMs: wait.endsMs };
       const lookMs = nextLookMs(by, nowMs, thaws.spentMs + nowMs - beganMs, wait.endsMs);
       wait.onLook({ kind: 'freeze', by, since, nextLookAt: new Date(lookMs).toISOString() });
       await condition(() => thaws.isWoken || wait.isOver(), lookMs - nowMs, {

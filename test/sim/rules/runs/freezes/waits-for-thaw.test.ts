@@ -91,10 +91,15 @@ describe('a run that waits for freezes', () => {
     }),
   );
 
-  for (const [what, more, until] of [
-    ['than it may wait', { freezeWaitMs: HOUR }, 2 * HOUR],
-    ['than it may deploy', { startDeploysWithinMs: HOUR }, 2 * HOUR],
-    ['than the 12 hours that it waits by default', {}, 12 * HOUR + MINUTE],
+  for (const [what, more, until, why] of [
+    ['than it may wait', { freezeWaitMs: HOUR }, 2 * HOUR, /longer than --freeze-wait 1h allows$/],
+    [
+      'than it may deploy',
+      { startDeploysWithinMs: HOUR },
+      2 * HOUR,
+      /may be triggered only until 2026-03-02 09:00:00 \(UTC\)$/,
+    ],
+    ['than the 12 hours that it waits by default', {}, 12 * HOUR + MINUTE, /longer than --freeze-wait 12h allows$/],
   ] as const) {
     test(
       `ends Frozen at once if the freeze lasts longer ${what}`,
@@ -104,6 +109,7 @@ describe('a run that waits for freezes', () => {
         const { run, serverId } = startWaiting(stack, more);
         const result = await stack.result(run);
         assert.deepEqual(verdictOf(result), ['not_started', 'Frozen']);
+        assert.match(result.error?.message ?? '', why);
         assert.ok(minutesSince(startedMs, stack) < 1);
         assert.deepEqual([backupPosts(stack, serverId), result.held[0]?.end], [0, 'gave_up']);
       }),
