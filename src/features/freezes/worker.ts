@@ -22,6 +22,7 @@ import type { WorkerInfo } from '../../contract/activities.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RunInput } from '../../contract/run.ts';
+import type { RolloutInput } from '../rollouts/shapes.ts';
 import { deploymentsOf, targetsOf, type PlannedOperation } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { frozenText, utcText } from './text.ts';
@@ -57,11 +58,16 @@ export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes) {
         return [...adHocFrozenBy(fitting, actionOf(operation), atMs), ...frozenBy(operation, atMs, names)];
       };
     },
-    /** Resolves the names of an override, or refuses it. @throws if Temporal does not answer in time */
-    async override(names: readonly string[], atMs: number, withinMs: number): Promise<OverrideAnswer> {
+    /**
+     * Resolves the names of an override, or refuses it.
+     *
+     * @param isRetry leaves out names that mean nothing any more
+     * @throws if Temporal does not answer in time
+     */
+    async override(names: readonly string[], atMs: number, withinMs: number, isRetry = false): Promise<OverrideAnswer> {
       const { overridable } = await policy();
       const adHoc = names.filter((name) => overridable(name) === null && isFreezeId(name));
-      return answerOverride(names, { overridable, running: await findFreezes(adHoc, withinMs), atMs });
+      return answerOverride(names, { overridable, running: await findFreezes(adHoc, withinMs), atMs, isRetry });
     },
   };
 }
@@ -89,14 +95,20 @@ interface AskedFreezes {
   /** The ad-hoc freezes among the names that are running. */
   running: readonly RunningFreeze[];
   atMs: number;
+  isRetry: boolean;
 }
 
-function answerOverride(names: readonly string[], { overridable, running, atMs }: AskedFreezes): OverrideAnswer {
+function answerOverride(
+  names: readonly string[],
+  { overridable, running, atMs, isRetry }: AskedFreezes,
+): OverrideAnswer {
   const letOff: LetOff[] = [];
   for (const name of names) {
     const known = overridable(name);
     const adHoc = running.find(({ workflowId }) => workflowId === name);
-    if (known === null && adHoc === undefined) return { error: { type: 'Usage', message: unknownName(name) } };
+    const isUnknown = known === null && adHoc === undefined;
+    if (isUnknown && isRetry) continue;
+    if (isUnknown) return { error: { type: 'Usage', message: unknownName(name) } };
     const isNever = known === null ? adHoc?.freeze?.override !== 'reason' : known.override === 'never';
     if (isNever)
       return { error: { type: 'Refused', message: neverText(name, known?.endText(atMs), adHoc?.freeze ?? null) } };
@@ -173,7 +185,9 @@ export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
     const isRollout = request.type === ROLLOUT_TYPE;
     if (!begins && !isRollout) return undefined;
     const input = request.input as RunInput;
-    const override = await overrideOf(input, (names) => judge.override(names, atMs, TIMING.lookup.regularMs));
+    const { attempt = 1 } = request.input as Partial<RolloutInput>;
+    const isRetry = isRollout && attempt > 1;
+    const override = await overrideOf(input, (names) => judge.override(names, atMs, TIMING.lookup.regularMs, isRetry));
     const isRefused = override !== undefined && 'error' in override;
     const frozen = isRollout || isRefused ? null : await frozenParts(questionOf(input, atMs, override?.letOff), judge);
     return frozen === null && override === undefined

@@ -377,7 +377,7 @@ function runInputOf(rollout: RolloutState, target: TargetResult): RunInput {
     ...definedFields({ service: result.service ?? undefined, epoch: epoch ?? undefined, override, noCheck }),
     ...(approved.length === 0 ? {} : { approved }),
     // A freeze that it overrides may end meanwhile, and another one may begin under the same name.
-    ...(letOff.length === 0 ? {} : { letOff }),
+    ...(override === undefined ? {} : { letOff }),
     ...(meta === undefined ? {} : { meta }),
   };
 }

@@ -291,6 +291,17 @@ describe('a rollout in a freeze', () => {
   );
 
   test(
+    'is retried although the freeze that it overrode is gone',
+    inFleet(async (stack) => {
+      const [first, second] = servers(2);
+      const override = { freezes: ['christmas'], reason: 'CVE', by: 'ana' };
+      const rollout = begin(stack, [first, second!], { attempt: 2, previousResults: [], override });
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual([outcomesOf(result), result.held], [['completed', 'completed'], []]);
+    }),
+  );
+
+  test(
     'begins nothing if it overrides a freeze that there is not',
     inFleet(async (stack) => {
       const override = { freezes: ['other'], reason: 'CVE', by: 'ana' };
