@@ -44,6 +44,24 @@ describe('a run that overrides a freeze', () => {
     ),
   );
 
+  for (const [what, stock, more] of [
+    ['that allows no override', { ...NOW, override: 'never' }, overriding('stock')],
+    ['that its override does not name', NOW, overriding('other')],
+    ['without an override', NOW, {}],
+  ] as const) {
+    test(
+      `is held back by one ${what}, whatever it says that it is let off`,
+      inVirtualTime(
+        async (stack) => {
+          const letOff = [{ kind: 'freeze', name: 'stock' } as const];
+          const { verdict, posts } = await deploy(stack, { ...more, letOff });
+          assert.deepEqual([verdict, posts], [['not_started', 'Frozen'], 0]);
+        },
+        inFile({ freezes: { stock } }),
+      ),
+    );
+  }
+
   test(
     'is held back by another one',
     inVirtualTime(
