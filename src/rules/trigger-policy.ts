@@ -81,6 +81,8 @@ export interface TriggerCounts {
   reason: string | null;
   /** When the first POST ended. The budget for sending again starts there. */
   firstMs: number | null;
+  /** When a token was refused. A worker that the service accepts is awaited from then on. */
+  unauthorizedMs: number | null;
 }
 
 export const NO_TRIGGERS: TriggerCounts = {
@@ -91,6 +93,7 @@ export const NO_TRIGGERS: TriggerCounts = {
   unsent: 0,
   reason: null,
   firstMs: null,
+  unauthorizedMs: null,
 };
 
 export type TriggerStep =
@@ -130,8 +133,13 @@ export function countTrigger(counts: TriggerCounts, result: TriggerResult<unknow
     unsent: counts.unsent + (isUnsent(result) ? 1 : 0),
     reason: 'message' in result && !isUnsent(result) ? result.message : counts.reason,
     firstMs: counts.firstMs ?? nowMs,
+    unauthorizedMs: counts.unauthorizedMs ?? (result.kind === 'unauthorized' ? nowMs : null),
   };
 }
+
+/** The wait for another operation has a budget of its own. */
+export const withoutWait = (counts: TriggerCounts, waitedMs: number): TriggerCounts =>
+  counts.firstMs === null ? counts : { ...counts, firstMs: counts.firstMs + waitedMs };
 
 type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' | 'frozen' | 'unapproved' };
 
@@ -211,8 +219,11 @@ function afterUnfitWorker(result: Unfit, counts: TriggerCounts, budget: TriggerB
   const { resendMs } = budget;
   const { kind, message } = result;
   if (kind === 'unauthorized' && counts.unauthorized > 1) return endUnaccepted(counts, 'Refused', message);
-  const patienceMs = counts.unauthorized > 0 ? Math.min(resendMs, TIMING.poll.unauthorizedPatienceMs) : resendMs;
-  const endsMs = (counts.firstMs ?? nowMs) + patienceMs;
+  const { firstMs, unauthorizedMs } = counts;
+  const endsMs = Math.min(
+    (firstMs ?? nowMs) + resendMs,
+    unauthorizedMs === null ? Infinity : unauthorizedMs + TIMING.poll.unauthorizedPatienceMs,
+  );
   const atMs = sendAgainMs(result, counts, budget, { nowMs, endsMs });
   if (atMs > endsMs) {
     return endUnaccepted(counts, 'Refused', counts.reason === null ? message : `${message}; before: ${counts.reason}`);

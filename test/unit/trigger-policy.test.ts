@@ -8,6 +8,7 @@ import {
   NO_TRIGGERS,
   type TriggerResult,
   whileCertain,
+  withoutWait,
 } from '../../src/rules/trigger-policy.ts';
 
 const BUDGET = {
@@ -109,6 +110,24 @@ test('after a refusal, a worker that would be accepted is awaited for two minute
   const counts = countTrigger(countTrigger(NO_TRIGGERS, unauthorized, 0), notTaken, 0);
   assert.equal(afterTrigger(notTaken, counts, BUDGET, 119_000).kind, 'send');
   assert.equal(afterTrigger(notTaken, counts, BUDGET, 119_001).kind, 'end');
+});
+
+test('a refusal long after the first request is followed by another request, and has its own two minutes', () => {
+  const nowMs = 150_000;
+  let counts = countTrigger(countTrigger(NO_TRIGGERS, withoutEffect(nowMs), 0), unauthorized, nowMs);
+  assert.deepEqual(afterTrigger(unauthorized, counts, BUDGET, nowMs), { kind: 'send', atMs: nowMs });
+  counts = countTrigger(counts, notTaken, nowMs);
+  assert.equal(afterTrigger(notTaken, counts, BUDGET, nowMs + 119_000).kind, 'send');
+  assert.equal(afterTrigger(notTaken, counts, BUDGET, nowMs + 119_001).kind, 'end');
+});
+
+test('the budget for another request does not include the wait for another operation', () => {
+  const nowMs = 400_000;
+  const counts = countTrigger(NO_TRIGGERS, conflict, 0);
+  const after = (before: typeof counts) =>
+    afterTrigger(withoutEffect(), countTrigger(before, withoutEffect(), nowMs), BUDGET, nowMs).kind;
+  assert.deepEqual([after(counts), after(withoutWait(counts, nowMs))], ['end', 'send']);
+  assert.equal(withoutWait(NO_TRIGGERS, nowMs), NO_TRIGGERS);
 });
 
 test('a conflict is retried, and ends Busy if it lasts too long', () => {

@@ -20,6 +20,7 @@ import {
   NO_TRIGGERS,
   resultOfFailure,
   whileCertain,
+  withoutWait,
   type NotAccepted,
   type TriggerCounts,
   type TriggerResult,
@@ -66,6 +67,7 @@ export async function sendUntilAccepted(
   const busyPauseMs = Math.ceil(how.busyWaitMs / HISTORY_BUDGET.maxConflicts);
   const busyEndsMs = () => busyUntilMs + parking.spentMs;
   let counts = NO_TRIGGERS;
+  let waitsSinceMs = Date.now();
   for (;;) {
     const parkedMs = parking.spentMs;
     const blocked = await how.prepare(counts, busyEndsMs());
@@ -75,6 +77,8 @@ export async function sendUntilAccepted(
     if (!hasRoomToSend()) return concludeUnsent(counts, 'Busy', NO_ROOM, how.prefix);
     // Requests from before an outage say nothing about the service after it.
     if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
+    if (counts.firstMs !== null && counts.ambiguous === 0 && patched('budgets-apart'))
+      counts = withoutWait(counts, Date.now() - waitsSinceMs);
     operation.setPhase('trigger');
     trigger.attempts += 1;
     const result = await how.post(`${how.what}, request ${trigger.attempts}`);
@@ -86,10 +90,12 @@ export async function sendUntilAccepted(
       return null;
     }
     operation.setPhase('trigger', result.kind);
-    counts = countTrigger(counts, result, Date.now());
+    const answeredMs = Date.now();
+    counts = countTrigger(counts, result, answeredMs);
+    if (counts.unauthorized > 0 && !patched('budgets-apart')) counts = { ...counts, unauthorizedMs: counts.firstMs };
     const waitsInDoubt = () => patched('conflicts-in-doubt');
     const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs(), busyPauseMs, waitsInDoubt };
-    const step = afterTrigger(result, counts, budget, Date.now());
+    const step = afterTrigger(result, counts, budget, answeredMs);
     if (step.kind === 'end') {
       const end = await awaitService(operation, input, how, step, result, counts);
       if (end !== null) return end;
@@ -106,6 +112,8 @@ export async function sendUntilAccepted(
     }
     if ((await sleepUntil(operation, againAtMs, 'before the request is sent again')) === 'cancelled')
       return concludeCancelledBeforeStart(counts, `${how.cancelledBefore}: ${result.message}`);
+    // After a conflict, the pause is a part of the wait for the other operation.
+    waitsSinceMs = result.kind === 'conflict' ? answeredMs : Date.now();
   }
 }
 

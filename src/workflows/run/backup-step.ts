@@ -25,7 +25,9 @@ export async function renewBackup(run: RunState): Promise<Conclusion> {
   if (serverId === undefined || plan.backup.backupId !== null) return COMPLETED;
   const freshMs = Math.max(TIMING.backup.freshMs, plan.backup.maxAgeMs ?? 0);
   const ageMs = Date.now() - (limits.backupBeganMs ?? -Infinity);
-  return ageMs <= freshMs ? COMPLETED : backUp(run, serverId);
+  // One that is too old for the deployment is of no use, however fresh it is.
+  const isOfUse = ageMs <= limits.maxAgeAtDeployMs || !patched('renewed-for-deployment');
+  return ageMs <= freshMs && isOfUse ? COMPLETED : backUp(run, serverId);
 }
 
 async function backUpNow(run: RunState, serverId: string): Promise<Conclusion> {

@@ -18,6 +18,12 @@ describe('after a freeze, a run', () => {
   for (const [what, forMs, more, backups] of [
     ['makes a new backup after a long freeze that began while the first one was made', HOUR, {}, 2],
     ['uses its backup after a short one', 5 * MINUTE, {}, 1],
+    [
+      'makes a new backup after a short one that outlasts --max-backup-age-at-deploy',
+      12 * MINUTE,
+      { backup: { maxAgeAtDeployMs: 10 * MINUTE } },
+      2,
+    ],
     ['uses a backup that --max-backup-age allows', HOUR, { backup: { maxAgeMs: 2 * HOUR } }, 1],
   ] as const) {
     test(
