@@ -1,5 +1,5 @@
 /** Checks a run before it makes a backup: its start time, the service, the token, the targets, and what holds it back. */
-import { workflowInfo } from '@temporalio/workflow';
+import { patched, workflowInfo } from '@temporalio/workflow';
 import { MORE_THAN_WORKERS_CARRY } from '../../contract/explain-wait.ts';
 import { targetText } from '../../contract/target.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -76,7 +76,10 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
     const asked = checked.map((target) =>
       readOneStatus(run, readerOf(run.service, { target }), plainText(`check of ${targetText(target)}`, 100)),
     );
-    for (const [index, read] of (await Promise.all(asked)).entries()) {
+    const reads = Promise.all(asked);
+    // Its next part ends a cancelled run. A service that does not answer must not hold it up for each target.
+    if ((await unlessCancelled(run, reads)) === null && patched('cancelled-beside-checks')) return null;
+    for (const [index, read] of (await reads).entries()) {
       const target = checked[index]!;
       noteRead(run, target, admissionRead(read));
       const refusal = refusalOf(read);
