@@ -71,6 +71,10 @@ export function waitingSentence(waiting: Waiting, what: string | null, style: St
       waiting.lockedBy === undefined || waiting.lockedBy === null ? 'another run' : workflow(waiting.lockedBy);
     return `${what ?? 'queued'}: waiting for the lock ${workflow(waiting.lockId)}, held by ${holder}`;
   }
+  if (waiting.kind === 'request') {
+    const again = `the request is sent again${when === null ? '' : ` ${when(waiting.nextAt)}`}`;
+    return `${what === null ? '' : `${what}: `}${again}; the last one ended with ${quote(waiting.reason)}`;
+  }
   if (isOfFeature(waiting)) return sentenceOf(waiting, what, style);
   if (!('tries' in waiting)) return `${what === null ? '' : `${what}: `}${unknownWait(waiting, quote)}`;
   const whose = waiting.unproven === true ? ', which may be of an earlier deployment' : '';

@@ -1,13 +1,13 @@
 /** How features say what a workflow waits for. */
 import type { Style } from './explain-wait.ts';
-import type { RolloutWaiting, Waiting, WaitingForRead } from './waiting.ts';
+import type { RolloutWaiting, Waiting, WaitingForRead, WaitingToSend } from './waiting.ts';
 import { approvalSentence } from '../features/approvals/text.ts';
 import { frozenText, freezeSentence } from '../features/freezes/text.ts';
 import { gateSentence } from '../features/gates/text.ts';
 import { checkSentence } from '../features/site-checks/text.ts';
 
 /** What a run may wait for because of a feature. */
-type FeatureWaiting = Exclude<Waiting, { kind: 'admission' | 'lock' } | WaitingForRead>;
+type FeatureWaiting = Exclude<Waiting, { kind: 'admission' | 'lock' } | WaitingForRead | WaitingToSend>;
 
 type FeatureRolloutWaiting = Exclude<RolloutWaiting, { kind: 'decision' | 'servers' }>;
 

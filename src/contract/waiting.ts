@@ -16,6 +16,7 @@ export type Waiting =
   | WaitingForApproval
   | WaitingForCheck
   | WaitingForThaw
+  | WaitingToSend
   | WaitingForRead;
 
 /** People have to approve the plan. The query `approval` returns it. */
@@ -36,6 +37,15 @@ export interface WaitingForThaw {
   since: string;
   /** When it looks again, even if no end is known. */
   nextLookAt: string;
+}
+
+/** A request was not accepted, and is sent again. */
+export interface WaitingToSend {
+  kind: 'request';
+  /** How the last request ended. */
+  reason: string;
+  /** When it is sent again, at the earliest. */
+  nextAt: string;
 }
 
 export interface WaitingForRead {

@@ -205,7 +205,9 @@ export function afterTrigger(
   );
   if (result.kind === 'conflict') {
     const atMs = nowMs + Math.max(pauseMs, budget.busyPauseMs);
-    return atMs <= budget.busyEndsMs ? { kind: 'send', atMs } : endUnaccepted(counts, 'Busy', result.message);
+    if (atMs <= budget.busyEndsMs) return { kind: 'send', atMs };
+    const busy = `${result.message}: another operation is in progress; try again when it has ended`;
+    return endUnaccepted(counts, 'Busy', busy);
   }
   const atMs = nowMs + pauseMs;
   const spent = counts.noEffect >= MAX_NO_EFFECT || atMs > (counts.firstMs ?? nowMs) + budget.resendMs;

@@ -21,6 +21,18 @@ test('before the request, a deployment waits for another one only if the service
   );
 });
 
+test('an operation whose request was not accepted says how it ended, and when it is sent again', () => {
+  const waiting: Waiting = { kind: 'request', reason: 'POST /: 409', nextAt: '2026-03-02T08:00:10Z' };
+  assert.equal(
+    waitingSentence(waiting, 'deployment of a1'),
+    'deployment of a1: the request is sent again at 2026-03-02T08:00:10Z; the last one ended with "POST /: 409"',
+  );
+  assert.equal(
+    waitingSentence(waiting, null, { quote: (text) => text, when: null }),
+    'the request is sent again; the last one ended with POST /: 409',
+  );
+});
+
 test('a run that is still being checked works on none of its deployments', () => {
   const result = emptyResult({ deployments: [emptyDeployment({ kind: 'site', id: 'a1' })] });
   const during = (phase: typeof result.phase) => nameOfPartInFlight({ ...result, phase });

@@ -135,6 +135,7 @@ test('a conflict is retried, and ends Busy if it lasts too long', () => {
   assert.equal(afterTrigger(conflict, ends, BUDGET, 0).kind, 'send');
   const late = afterTrigger(conflict, ends, BUDGET, 295_000);
   assert.ok(late.kind === 'end' && late.type === 'Busy' && late.outcome === 'not_started');
+  assert.equal(late.message, '409: another operation is in progress; try again when it has ended');
 });
 
 test('a request is not sent again at once, although the service names no time to wait, and seldom in a long wait', () => {

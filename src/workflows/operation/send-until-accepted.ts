@@ -110,8 +110,10 @@ export async function sendUntilAccepted(
       if (typeof found !== 'number') return found;
       againAtMs = found;
     }
-    if ((await sleepUntil(operation, againAtMs, 'before the request is sent again')) === 'cancelled')
-      return concludeCancelledBeforeStart(counts, `${how.cancelledBefore}: ${result.message}`);
+    operation.setWaiting({ kind: 'request', reason: result.message, nextAt: new Date(againAtMs).toISOString() });
+    const slept = await sleepUntil(operation, againAtMs, 'before the request is sent again');
+    operation.setWaiting(null);
+    if (slept === 'cancelled') return concludeCancelledBeforeStart(counts, `${how.cancelledBefore}: ${result.message}`);
     // After a conflict, the pause is a part of the wait for the other operation.
     waitsSinceMs = result.kind === 'conflict' ? answeredMs : Date.now();
   }

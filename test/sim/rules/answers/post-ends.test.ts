@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DAY_MS } from '../../../../src/contract/duration.ts';
-import type { Outcome } from '../../../../src/contract/names.ts';
+import { deploySiteId } from '../../../../src/contract/ids.ts';
+import { QUERIES, type Outcome } from '../../../../src/contract/names.ts';
 import type { RunResult } from '../../../../src/contract/run.ts';
 import { TIMING } from '../../../../src/contract/timing.ts';
+import type { Explanation } from '../../../../src/contract/waiting.ts';
 import type { Fault } from '../../../../src/sandbox/faults.ts';
 import { page, status } from '../../../support/fault-answers.ts';
 import { fresh } from '../../../support/fresh.ts';
@@ -181,6 +183,22 @@ describe('how a POST ends', () => {
   test(
     'a conflict that does not end in time ends Busy and triggers nothing',
     deploy([{ ...status(409), times: 9 }], BUSY, { baselineWaitMs: 100 }),
+  );
+
+  test(
+    'a run whose request was refused says why, and when it is sent again',
+    inVirtualTime(async ({ sandbox, start, until, forward, query, result: resultOf }) => {
+      const siteId = siteAfter(sandbox, FAILED, COMPLETED);
+      sandbox.fault({ ...status(409), route: 'deploy', target: siteId });
+      const run = start({ siteIds: [siteId] });
+      await until('the refusal', () => posts(sandbox, `/v1/sites/${siteId}/deploy`).length === 1);
+      await forward(1_000);
+      const { sentence, waiting } = await query<Explanation>(deploySiteId(siteId), QUERIES.why);
+      assert.ok(waiting?.kind === 'request', sentence);
+      assert.match(waiting.reason, /: 409 /);
+      assert.match(sentence, /the request is sent again at .*; the last one ended with ".*: 409 /);
+      assert.equal((await resultOf(run)).outcome, 'completed');
+    }),
   );
 
   test(
