@@ -1,7 +1,8 @@
 /** Finds the service that a starter means, so that the first worker to take a run does not decide it. */
 import { configuredService } from '../config/configured-service.ts';
+import { namedAccount } from '../config/environment/environment.ts';
 import { BelayError } from '../contract/errors.ts';
-import type { ServedService } from '../contract/service-identity.ts';
+import { isOfAccount, type ServedService } from '../contract/service-identity.ts';
 import { parseIdentity } from '../contract/worker-identity.ts';
 import { TIMING } from '../contract/timing.ts';
 import type { Session } from './session.ts';
@@ -30,14 +31,23 @@ export async function findServiceNow(session: Session, ms: number = TIMING.clien
 
 /**
  * While a service moves, workers poll for its old and its new URL. @throws BelayError `Usage` if the workers serve
- * several services
+ * several services, or another account than `BELAY_ACCOUNT`
  */
 function servedByAll(
   { taskQueue }: Pick<Session, 'taskQueue'>,
   workers: readonly string[],
   formerly: readonly string[],
 ): string | null {
-  const all = [...new Set(workers.flatMap((identity) => parseIdentity(identity)?.service ?? []))].sort();
+  const account = namedAccount();
+  const served = [...new Set(workers.flatMap((identity) => parseIdentity(identity)?.service ?? []))].sort();
+  const all = served.filter((service) => isOfAccount(service, account));
+  if (all.length === 0 && served.length > 0) {
+    throw new BelayError(
+      'Usage',
+      `no worker of the task queue "${taskQueue}" serves the account "${account}" that BELAY_ACCOUNT names, ` +
+        `only ${served.join(' and ')}: change or unset BELAY_ACCOUNT`,
+    );
+  }
   const current = all.filter((service) => !formerly.includes(service));
   const services = current.length === 0 ? all : current;
   if (services.length <= 1) return services[0] ?? null;

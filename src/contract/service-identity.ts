@@ -19,6 +19,10 @@ export function withAccount(identity: string, account: string | null): string {
   return identity.includes('#') ? identity : serviceIdentity(identity, account);
 }
 
+/** @param account null admits any */
+export const isOfAccount = (identity: string, account: string | null): boolean =>
+  account === null || identity === serviceIdentity(identity.split('#', 1)[0]!, account);
+
 /** True if a message about a service concerns a run of `served`. Older messages name no service. */
 export function concernsService(identities: unknown, served: ServedService): boolean {
   return !Array.isArray(identities) || identities.some((identity) => isServed(identity as string, served));

@@ -18,13 +18,14 @@ before(async () => {
 
 /** @param named what is named, by whom */
 async function found(
-  named: { option?: string; variable?: string; file?: string },
+  named: { option?: string; variable?: string; account?: string; file?: string },
   workers: string[] = [],
 ): Promise<string | null> {
   const path = join(folder, 'belay.yaml');
   await writeFile(path, named.file ?? '');
   process.env.BELAY_CONFIG = path;
   process.env.BELAY_SERVICE = named.variable ?? '';
+  process.env.BELAY_ACCOUNT = named.account ?? '';
   const session = { service: named.option ?? null, taskQueue: 'belay' };
   return (await findService(session, workers.map(worker)))?.service ?? null;
 }
@@ -48,4 +49,14 @@ test('the old and the new URL of a service that moves are one service', async ()
     message: /serve several services, https:\/\/new\.example and https:\/\/other\.example:/,
   });
   await assert.rejects(found({}, [OLD, NEW]), { type: 'Usage' });
+});
+
+test('BELAY_ACCOUNT alone admits only workers of that account', async () => {
+  const account = 'shop';
+  assert.equal(await found({ account }, [`${NEW}#shop`]), `${NEW}#shop`);
+  assert.equal(await found({ account }, [`${NEW}#shop`, `${NEW}#blog`]), `${NEW}#shop`);
+  assert.equal(await found({ account }), null);
+  for (const other of [NEW, `${NEW}#blog`]) {
+    await assert.rejects(found({ account }, [other]), { type: 'Usage', message: /serves the account "shop"/ });
+  }
 });
