@@ -28,7 +28,7 @@ export function serviceState(read: ReadResult): 'answers' | 'down' | 'not_shown'
   if (read.ok) return 'answers';
   const { kind, httpStatus, isJson } = read;
   if (kind === 'worker' || kind === 'other_service') return 'not_shown';
-  if (kind === 'network' || kind === 'timeout' || kind === 'held_back') return 'down';
+  if (['network', 'timeout', 'held_back', 'not_taken'].includes(kind)) return 'down';
   if (isUnauthorized(read)) return 'answers';
   const isLater = httpStatus !== null && (httpStatus >= 500 || LATER.includes(httpStatus));
   return isJson && !isLater ? 'answers' : 'down';

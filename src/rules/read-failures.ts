@@ -54,12 +54,14 @@ export function givenUp(
     const over = nextAtMs > Math.min(patienceEndsMs, wholeEndsMs);
     return over ? { type: 'Refused', message: `the status could no longer be read: ${read.message}` } : null;
   }
-  const type = 'OutcomeUnknown';
+  const isRefused = failed.unauthorizedSinceMs !== null && read.kind === 'not_taken';
+  const type = isRefused ? 'Refused' : 'OutcomeUnknown';
+  const last = isRefused ? `${read.message}, after the service rejected the token` : read.message;
   if (failed.inARow >= MAX_FAILED_READS_IN_A_ROW) {
-    return { type, message: `${failed.inARow} reads in a row failed, the last one with: ${read.message}` };
+    return { type, message: `${failed.inARow} reads in a row failed, the last one with: ${last}` };
   }
   if (nextAtMs <= wholeEndsMs) return null;
-  return { type, message: `the time for retrying failed reads is over, the last one failed with: ${read.message}` };
+  return { type, message: `the time for retrying failed reads is over, the last one failed with: ${last}` };
 }
 
 /**

@@ -53,14 +53,13 @@ export function readerOf({ service, statuses, deploymentId }: RecordedService, s
 function lostRead(error: unknown): ReadFailure {
   const cause = error instanceof ActivityFailure ? error.cause : undefined;
   const isTaken = !(cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START');
-  const message = isTaken ? 'the worker did not finish the read' : 'no worker took the read';
   return {
     ok: false,
-    kind: 'timeout',
+    kind: isTaken ? 'timeout' : 'not_taken',
     httpStatus: null,
     isJson: false,
     retryAfterMs: null,
-    message,
+    message: isTaken ? 'the worker did not finish the read' : 'no worker took the read',
     ofThisWorker: true,
   };
 }
