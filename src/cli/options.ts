@@ -98,7 +98,7 @@ export function addWaitOptions(command: Command, what = 'run'): Command {
         .conflicts('detach'),
     )
     .addOption(summary().conflicts('detach'))
-    .addOption(new Option('--cancel-on-interrupt', `cancel the ${what} on Ctrl-C or SIGTERM`).conflicts('detach'));
+    .addOption(new Option('--cancel-on-interrupt', `cancel the ${what} on Ctrl-C, SIGTERM or SIGHUP`).conflicts('detach'));
 }
 
 export const followOption = () =>
