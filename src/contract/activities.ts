@@ -54,7 +54,7 @@ export type ReadResult = ((StatusAnswer & { state: StatusState }) | ReadFailure)
 
 export interface ReadFailure {
   ok: false;
-  /** `not_taken`: no worker took the read, for example while all of them rest because their token was rejected. */
+  /** `not_taken`: no worker took the read, for example while all of them rest. */
   kind: 'http' | 'network' | 'timeout' | 'protocol' | 'other_service' | 'worker' | 'held_back' | 'not_taken';
   httpStatus: number | null;
   /** True if the body is JSON. A 404 from a balancer or proxy seldom is. */

@@ -34,8 +34,12 @@ export function heldBackUntilMs(read: ReadResult, nowMs: number): number | null 
   return nowMs + Math.max(retryAfterMs ?? defaultHoldMs, kind === 'held_back' ? 0 : leastPauseMs);
 }
 
+/** A worker whose token is rejected rests. If no other one takes a read then, the token is still the cause. */
+const isRefused = ({ unauthorizedSinceMs }: FailedReads, read: ReadFailure): boolean =>
+  isUnauthorized(read) || (unauthorizedSinceMs !== null && read.kind === 'not_taken');
+
 export function afterFailedRead(before: FailedReads, read: ReadFailure, nowMs: number): FailedReads {
-  const unauthorized = isUnauthorized(read);
+  const unauthorized = isRefused(before, read);
   return {
     inARow: before.inARow + (unauthorized ? 0 : 1),
     unauthorizedSinceMs: before.unauthorizedSinceMs ?? (unauthorized ? nowMs : null),
@@ -49,19 +53,18 @@ export function givenUp(
   times: { nowMs: number; nextAtMs: number; wholeEndsMs: number },
 ): GivenUp | null {
   const { nowMs, nextAtMs, wholeEndsMs } = times;
-  if (isUnauthorized(read)) {
+  if (isRefused(failed, read)) {
     const patienceEndsMs = (failed.unauthorizedSinceMs ?? nowMs) + TIMING.poll.unauthorizedPatienceMs;
     const over = nextAtMs > Math.min(patienceEndsMs, wholeEndsMs);
-    return over ? { type: 'Refused', message: `the status could no longer be read: ${read.message}` } : null;
+    const message = isUnauthorized(read) ? read.message : `${read.message}, after the service rejected the token`;
+    return over ? { type: 'Refused', message: `the status could no longer be read: ${message}` } : null;
   }
-  const isRefused = failed.unauthorizedSinceMs !== null && read.kind === 'not_taken';
-  const type = isRefused ? 'Refused' : 'OutcomeUnknown';
-  const last = isRefused ? `${read.message}, after the service rejected the token` : read.message;
+  const type = 'OutcomeUnknown';
   if (failed.inARow >= MAX_FAILED_READS_IN_A_ROW) {
-    return { type, message: `${failed.inARow} reads in a row failed, the last one with: ${last}` };
+    return { type, message: `${failed.inARow} reads in a row failed, the last one with: ${read.message}` };
   }
   if (nextAtMs <= wholeEndsMs) return null;
-  return { type, message: `the time for retrying failed reads is over, the last one failed with: ${last}` };
+  return { type, message: `the time for retrying failed reads is over, the last one failed with: ${read.message}` };
 }
 
 /**

@@ -3,7 +3,7 @@
  * before it counts.
  */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
-import { condition } from '@temporalio/workflow';
+import { condition, patched } from '@temporalio/workflow';
 import { readElsewhere, readOnce } from '../activity-proxies.ts';
 import type { DeploymentIdField, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
@@ -55,7 +55,7 @@ function lostRead(error: unknown): ReadFailure {
   const isTaken = !(cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START');
   return {
     ok: false,
-    kind: isTaken ? 'timeout' : 'not_taken',
+    kind: isTaken || !patched('reads-not-taken') ? 'timeout' : 'not_taken',
     httpStatus: null,
     isJson: false,
     retryAfterMs: null,
