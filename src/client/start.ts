@@ -72,20 +72,20 @@ interface Started {
   startMs: number;
   workflowId: string;
   runId: string;
-  hasSpan?: boolean;
+  workflowHasSpan?: boolean;
   attributes?: SpanAttributes;
 }
 
 export function traceStart(
   { tracing }: { tracing: Tracing | null },
   type: string,
-  { startMs, workflowId, runId, hasSpan = false, attributes = {} }: Started,
+  { startMs, workflowId, runId, workflowHasSpan = false, attributes = {} }: Started,
 ): void {
   tracing?.add({
     name: `start ${type}`,
     kind: 'client',
     trace: runId,
-    ...(hasSpan ? { within: runId } : {}),
+    ...(workflowHasSpan ? { within: runId } : {}),
     startMs,
     endMs: Date.now(),
     attributes: { workflowId, runId, ...attributes },

@@ -83,7 +83,7 @@ async function startOnce(
     });
     const runId = handle.firstExecutionRunId;
     const attributes = { server: asked.serverId, sites: targetsOf(asked).map(targetAttribute).join(' ') || undefined };
-    traceStart(session, type, { startMs, workflowId, runId, hasSpan: true, attributes });
+    traceStart(session, type, { startMs, workflowId, runId, workflowHasSpan: true, attributes });
     return createRun(session, { workflowId, runId, attached: false });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError))

@@ -145,7 +145,7 @@ async function begin(
     }),
   );
   const runId = handle.firstExecutionRunId;
-  traceStart(session, ROLLOUT_TYPE, { startMs, workflowId, runId, hasSpan: true });
+  traceStart(session, ROLLOUT_TYPE, { startMs, workflowId, runId, workflowHasSpan: true });
   return runId;
 }
 
