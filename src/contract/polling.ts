@@ -30,9 +30,9 @@ export interface PollState {
   failed: FailedReads;
   /** The earliest time that a Retry-After allows. */
   notBeforeMs: number;
-  /** After this time, a failed read is not repeated. */
+  /** When the whole time of the wait ends. After it, a failed read is not repeated. */
   wholeEndsMs: number;
-  /** How many more outages may end with time for some reads, however little was left before. */
+  /** How many more outages may add time, if too little time is left for the reads that have to follow. */
   graceLeft: number;
 }
 
