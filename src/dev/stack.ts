@@ -209,11 +209,11 @@ const textOf = (record: DevServerRecord) => `${JSON.stringify(record)}\n`;
 
 /** Claims the folder for this process. @returns null, or the record of the process that has it already */
 export async function claimHome(home: string): Promise<DevServerRecord | null> {
-  // Its database holds every run, and its record is trusted.
+  // Only this user may open the folder: its database holds every run, and programs trust its record.
   await mkdir(home, { recursive: true, mode: 0o700 });
-  // Write, then link: no reader sees half a file, and of two processes at once only one succeeds.
+  // Link a complete file: no reader sees half of it, and only one of two processes succeeds.
   const draft = `${recordFile(home)}.${process.pid}`;
-  // It will hold the token of the sandbox.
+  // Only this user may read the record, because it later holds the token of the sandbox.
   await writeFile(draft, textOf({ pid: process.pid, temporal: null, ui: null }), { mode: 0o600 });
   try {
     for (;;) {
@@ -258,7 +258,7 @@ export async function removeDevServerRecord(home: string): Promise<void> {
   if (readDevServerRecord(home)?.pid === process.pid) await rm(recordFile(home), { force: true });
 }
 
-/** Checks the port as well, because another process may have the PID by now; in a container it often does. */
+/** Checks the port as well, because another process may have the PID by now. In a container, that is common. */
 async function isRunning({ pid, temporal }: DevServerRecord): Promise<boolean> {
   if (pid === process.pid) return false;
   return temporal === null || listens(Number(temporal.split(':').pop()));
