@@ -1,4 +1,7 @@
-/** The commands that run until they are stopped: `belay worker`, `webhooks`, `board`, `codec-server`, `sandbox`, `dev` and `demo`. */
+/**
+ * The commands that run until they are stopped: `belay worker`, `webhooks`, `board`, `codec-server`, `sandbox` and `dev`.
+ * `belay demo` does so only with `--keep`.
+ */
 import { Command } from 'commander';
 import { parsePort } from './parse-values.ts';
 import { collectOf, RepeatableOption, BOARD_PORT, examples, WEBHOOK_PORT, json } from './options.ts';
@@ -88,8 +91,6 @@ export function programCommands(): Command[] {
   ];
 }
 
-/* `belay dev`. */
-
 export function devCommand(): Command {
   return new Command('dev')
     .summary('run everything on one machine, for development')
@@ -112,8 +113,6 @@ export function devCommand(): Command {
     .addHelpText('after', examples('belay dev', 'belay dev --temporal-port 0 --ui-port 0 --webhook-port 0 --json'))
     .action(async (options: DevOptions) => (await import('./dev-actions.ts')).dev(options));
 }
-
-/* `belay demo`. */
 
 export function demoCommand(): Command {
   return new Command('demo')
