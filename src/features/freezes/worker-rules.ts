@@ -22,8 +22,8 @@ import {
 } from '../../request/calendar/local-spans.ts';
 import { isInScope, type Place, type Scope } from '../../config/file/scope.ts';
 
-const FREEZES: Doubt = { begins: 'first', ends: 'second' };
-const WINDOWS: Doubt = { begins: 'second', ends: 'first' };
+const WITH_AMBIGUOUS_MINUTES: Doubt = { begins: 'first', ends: 'second' };
+const WITHOUT_AMBIGUOUS_MINUTES: Doubt = { begins: 'second', ends: 'first' };
 
 /** A freeze or window of belay.yaml. Their names differ. */
 interface Rule {
@@ -53,9 +53,10 @@ function freezeRule(name: string, config: FreezeConfig): Rule {
 }
 
 function spansOf({ from = '', to = '', cron, lasts = 0 }: FreezeConfig, timeZone: string) {
-  if (cron !== undefined) return recurring({ times: cronTimes(cron), lastsMs: lasts, timeZone }, FREEZES);
-  const beginMs = instantOf(localMsOf(from), timeZone, FREEZES.begins);
-  const once: Span = { beginMs, endMs: instantOf(localMsOf(to), timeZone, FREEZES.ends) };
+  if (cron !== undefined)
+    return recurring({ times: cronTimes(cron), lastsMs: lasts, timeZone }, WITH_AMBIGUOUS_MINUTES);
+  const beginMs = instantOf(localMsOf(from), timeZone, WITH_AMBIGUOUS_MINUTES.begins);
+  const once: Span = { beginMs, endMs: instantOf(localMsOf(to), timeZone, WITH_AMBIGUOUS_MINUTES.ends) };
   return {
     spanAt: (atMs: number) => (once.beginMs <= atMs && atMs < once.endMs ? once : null),
     nextSpan: (afterMs: number) => (once.beginMs > afterMs ? once : null),
@@ -70,7 +71,7 @@ const recurring = (recurrence: Recurrence, doubt: Doubt) => ({
 /** No deployment begins in the margin, the last part of a window. */
 function windowRule(name: string, config: WindowConfig): Rule {
   const { cron, lasts, timeZone = 'UTC', margin = 0, for: scope = {} } = config;
-  const spans = recurring({ times: cronTimes(cron), lastsMs: lasts, timeZone }, WINDOWS);
+  const spans = recurring({ times: cronTimes(cron), lastsMs: lasts, timeZone }, WITHOUT_AMBIGUOUS_MINUTES);
   const cut = (span: Span | null) => (span === null ? null : { ...span, endMs: span.endMs - margin });
   return {
     kind: 'window',
@@ -88,7 +89,10 @@ function windowRule(name: string, config: WindowConfig): Rule {
   };
 }
 
-/** @param letOff the names that an override exempts it from @returns all that hold it back; empty if it may go */
+/**
+ * @param letOff the names of the freezes and windows that an override exempts the action from
+ * @returns all that hold the action back; empty if it may begin
+ */
 function frozenBy(
   rules: readonly Rule[],
   { action, letOff }: { action: BlockedAction; letOff: ReadonlySet<string> },
@@ -106,8 +110,9 @@ function frozenBy(
   ];
 }
 
-function activeFreeze({ name, reason, timeZone, override, spanAt: at }: Rule, atMs: number): FrozenBy[] {
-  const span = at(atMs);
+function activeFreeze(freeze: Rule, atMs: number): FrozenBy[] {
+  const { name, reason, timeZone, override } = freeze;
+  const span = freeze.spanAt(atMs);
   if (span === null) return [];
   const never = override === 'never' ? { override } : {};
   return [{ kind: 'freeze', name, reason: reason ?? '', ...end(span.endMs, timeZone), ...never }];
@@ -156,9 +161,9 @@ function listFreezes(rules: readonly Rule[], places: readonly Place[], atMs: num
     const times = timesOf(now ?? rule.nextSpan(atMs), timeZone);
     return { kind, name, isActive: now !== null, ...times, reason, blocks, override, scope };
   });
+  const holdsBack = ({ kind, isActive }: ListedFreeze) => (kind === 'freeze' ? isActive : !isActive);
   // Entries that hold something back come first, then those that begin next.
-  const order = ({ kind, isActive, from }: ListedFreeze) =>
-    `${(kind === 'freeze') === isActive ? 0 : 1},${from ?? '~'}`;
+  const order = (it: ListedFreeze) => `${holdsBack(it) ? 0 : 1},${it.from ?? '~'}`;
   return listed.sort((a, b) => (order(a) < order(b) ? -1 : 1));
 }
 
