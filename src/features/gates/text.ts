@@ -26,7 +26,7 @@ export function gateReason(
 ): string {
   const { tries, goodInARow, bad, last } = state;
   const shown = verdict.includes('failed') ? last.findLast((it) => it.state === 'bad') : last.at(-1);
-  const values = inRows(last.map(({ value, state: kind }) => value ?? kind)).join(', ');
+  const values = countRepeats(last.map(({ value, state: kind }) => value ?? kind)).join(', ');
   return (
     `gate ${plan.name} after wave ${wave} ${verdict}: ${shown?.text ?? 'not measured'}; last ${values || 'none'}; ` +
     `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${triesText(tries, plan.tries)}`
@@ -42,7 +42,7 @@ const triesText = (tries: number, planned: number): string =>
 const plannedText = (planned: number): string => `${planned} ${planned === 1 ? 'was' : 'were'} planned`;
 
 /** `['1', 'error', 'error']` becomes `['1', 'error (twice)']`. */
-function inRows(values: readonly string[]): string[] {
+function countRepeats(values: readonly string[]): string[] {
   const ends = values.flatMap((value, index) => (value === values[index + 1] ? [] : [index]));
   return ends.map((end, index) => {
     const count = end - (ends[index - 1] ?? -1);
