@@ -1,11 +1,12 @@
 /** `belay events` lists webhook events, shows one of them, and explains how Belay would interpret a body. */
 import { readFile } from 'node:fs/promises';
-import { readConfiguration } from '../../config/load.ts';
+import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { configuredService } from '../../config/configured-service.ts';
 import { printAnswer, printDocument } from '../../process/json-document.ts';
+import type { SourceConfig } from './config.ts';
 import { type EventInput, type ServiceEvent, eventSubjects } from './shapes.ts';
 import { interpretBody } from '../../webhooks/handle-delivery.ts';
-import { parseBody } from '../../webhooks/parse-body.ts';
+import { parseBody, type JsonObject } from '../../webhooks/parse-body.ts';
 import { reactionsTo, SHARE_NEEDS } from '../../webhooks/sources.ts';
 import { redacted, shapeOf } from '../../webhooks/redact.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -64,43 +65,48 @@ export async function showEvent(workflowId: string, options: { json?: boolean })
 export async function explainFile(file: string, options: ExplainOptions): Promise<void> {
   const { source, json: asJson } = options;
   const configuration = await readConfiguration();
-  const sources = new Map(Object.entries(configuration.events?.sources ?? {}));
-  const mapping = source === undefined ? undefined : sources.get(source);
-  if (source !== undefined && mapping === undefined) {
-    throw new BelayError('Usage', `--source ${source}: belay.yaml has no events.sources.${source}`);
-  }
-  const text = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new BelayError('Usage', `${file} cannot be read (${error.code ?? 'unknown error'})`);
-  });
-  const body = parseBody(text);
-  if (body === null) {
-    throw new BelayError(
-      'Usage',
-      `${file} is not a JSON object that the receiver would accept: save the body exactly as it was sent`,
-    );
-  }
-  const { fields = {}, kinds = {}, verify } = mapping ?? {};
+  const { fields = {}, kinds = {}, verify } = sourceIn(configuration, source);
+  const body = await readBody(file);
   const isVerified = verify !== 'none';
   const meaning = interpretBody(body, { fields, kinds, isVerified }, configuration);
   const shape = shapeOf(redacted(body));
   const service = (await configuredService()).service;
   if (asJson === true) return printDocument({ service, ...meaning, shape });
-  const mapped = reactionsTo({ kind: meaning.event.kind, isVerified, namesBackup: true }, configuration);
-  const sharesNothing = mapped.includes('share') && !meaning.reactions.includes('share');
+  const withBackup = reactionsTo({ kind: meaning.event.kind, isVerified, namesBackup: true }, configuration);
+  const lacksBackup = withBackup.includes('share') && !meaning.reactions.includes('share');
   print([
     ...meaningLines(meaning),
-    ...(sharesNothing ? [`share is off: it needs ${SHARE_NEEDS}`] : []),
+    ...(lacksBackup ? [`share is off: it needs ${SHARE_NEEDS}`] : []),
     ...(service === null ? [] : [`of the service ${service}: at workers of another one, it has no effect`]),
     'paths, for events.sources.<name>.fields in belay.yaml:',
     ...shape.map((line) => `  ${line}`),
   ]);
 }
 
+function sourceIn({ events }: Configuration, name: string | undefined): Partial<SourceConfig> {
+  if (name === undefined) return {};
+  const source = new Map(Object.entries(events?.sources ?? {})).get(name);
+  if (source === undefined) throw new BelayError('Usage', `--source ${name}: belay.yaml has no events.sources.${name}`);
+  return source;
+}
+
+async function readBody(file: string): Promise<JsonObject> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new BelayError('Usage', `${file} cannot be read (${error.code ?? 'unknown error'})`);
+  });
+  const body = parseBody(bytes);
+  if (body !== null) return body;
+  throw new BelayError(
+    'Usage',
+    `${file} is not a JSON object that the receiver would accept: save the body exactly as it was sent`,
+  );
+}
+
 function serviceLines({ service, result }: EventDetails): string[] {
-  const of = service === undefined ? [] : [`of the service ${service}`];
+  const lines = service === undefined ? [] : [`of the service ${service}`];
   const other = result?.otherThan;
-  if (other === undefined) return of;
-  return [...of, `no effect: the workers serve ${other}; correct BELAY_SERVICE or BELAY_TASK_QUEUE of the receiver`];
+  if (other === undefined) return lines;
+  return [...lines, `no effect: the workers serve ${other}; correct BELAY_SERVICE or BELAY_TASK_QUEUE of the receiver`];
 }
 
 function meaningLines({ event, reactions }: Pick<EventInput, 'event' | 'reactions'>): string[] {
