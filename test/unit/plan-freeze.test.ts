@@ -53,7 +53,11 @@ describe('an ad-hoc freeze', () => {
     ['ends now', until('2026-12-01T12:00Z'), /is over/],
     ['ends at a time without a zone', until('2026-12-20T18:00'), /is not a time: write a time with its zone/],
     ['ends on a day that there is not', until('2026-13-20T18:00Z'), /is not a time/],
-    ['lasts longer than 92 days', plan({ forMs: 92 * DAY_MS + 1 }), /more than 92 days: .* extend it then/],
+    [
+      'lasts longer than 92 days',
+      plan({ forMs: 92 * DAY_MS + 1 }),
+      /more than 92 days: .* extend the freeze before it ends/,
+    ],
     ['lasts for no time', plan({ forMs: 0 }), /is over/],
     ['has no reason', plan({ reason: ' ' }), /^reason: is empty: give one$/],
     ['has a reason that is too long', plan({ reason: 'x'.repeat(201) }), /^reason: has 201 characters/],

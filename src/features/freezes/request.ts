@@ -33,7 +33,7 @@ export function parseInstant(text: string): number | null {
 
 export const INSTANT_REMEDY = 'write a time with its zone, like 2026-12-20T18:00Z or 2026-12-20T18:00+01:00';
 
-/** @param nowMs by Temporal's clock @returns the freeze, or what is wrong with the request */
+/** @param nowMs the time by Temporal's clock @returns the freeze, or what is wrong with the request */
 export function planFreeze(asked: NewFreeze & { by: string }, nowMs: number): AdHocFreeze | string {
   const { scope = { kind: 'all' }, reason, by, backups = false, override = 'reason' } = asked;
   const problem = problemOfScope(scope, backups) ?? problemOfField('reason', reason) ?? problemOfField('by', by);
@@ -67,14 +67,14 @@ export function problemOfField(field: string, text: unknown): string | null {
 
 /** @returns when the freeze ends, or what is wrong */
 function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
-  if ((until === undefined) === (forMs === undefined)) return 'the end: give either a time or a duration';
+  if ((until === undefined) === (forMs === undefined)) return 'the end of the freeze: give either a time or a duration';
   const untilMs = until === undefined ? nowMs + (forMs ?? 0) : parseInstant(until);
   if (untilMs === null) return `until: "${until}" is not a time: ${INSTANT_REMEDY}`;
   const [leastMs, mostMs] = LIMITS.freezeMs;
   if (untilMs <= nowMs) return `until: ${utcText(new Date(untilMs).toISOString())} is over: write a later time`;
-  if (untilMs - nowMs < leastMs) return `it lasts for less than ${durationText(leastMs)}: write a later time`;
+  if (untilMs - nowMs < leastMs) return `the freeze would last less than ${durationText(leastMs)}: write a later time`;
   if (untilMs - nowMs <= mostMs) return untilMs;
-  return `it lasts for more than ${mostMs / DAY_MS} days: write an earlier time, and extend it then`;
+  return `the freeze would last more than ${mostMs / DAY_MS} days: write an earlier time, and extend the freeze before it ends`;
 }
 
 /** An extension holds back no less than the freeze that it replaces. @returns the freeze, or what is wrong */
