@@ -20,7 +20,7 @@ import { policyOf } from '../../config/policy.ts';
 import { noteUnreadable } from '../../cli/run-text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { aboutText } from '../../contract/duration.ts';
-import type { ListedFreeze } from './worker-rules.ts';
+import { holdsBack, type ListedFreeze } from './worker-rules.ts';
 import { planRun } from '../../request/run-options.ts';
 import type { DryRunPart, Planned } from '../../cli/planned.ts';
 
@@ -211,9 +211,8 @@ export const fileEntry = ({ scope, ...freeze }: ListedFreeze): FreezeEntry => ({
 
 /** `frozen  christmas until 2027-01-04 06:00 (Europe/Berlin), 12h more: the shop's season` */
 export function entryLine(entry: FreezeEntry, atMs: number): string {
-  const holdsBack = (entry.kind === 'freeze') === entry.isActive;
   const line = entryText(entry, atMs);
-  return holdsBack ? colors.yellow(line) : line;
+  return holdsBack(entry) ? colors.yellow(line) : line;
 }
 
 export function entryText(entry: FreezeEntry, atMs: number): string {

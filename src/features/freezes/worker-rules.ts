@@ -152,6 +152,10 @@ export interface ListedFreeze extends Pick<Rule, 'kind' | 'name' | 'reason' | 'b
   scope: Scope;
 }
 
+/** True for a freeze that is active, and for a window that is closed. */
+export const holdsBack = ({ kind, isActive }: Pick<ListedFreeze, 'kind' | 'isActive'>): boolean =>
+  kind === 'freeze' ? isActive : !isActive;
+
 /** Lists the entries that are for one of these places. Without a place, lists all. */
 function listFreezes(rules: readonly Rule[], places: readonly Place[], atMs: number): ListedFreeze[] {
   const fits = ({ scope }: Rule) => places.length === 0 || places.some((place) => isInScope(scope, place));
@@ -161,7 +165,6 @@ function listFreezes(rules: readonly Rule[], places: readonly Place[], atMs: num
     const times = timesOf(now ?? rule.nextSpan(atMs), timeZone);
     return { kind, name, isActive: now !== null, ...times, reason, blocks, override, scope };
   });
-  const holdsBack = ({ kind, isActive }: ListedFreeze) => (kind === 'freeze' ? isActive : !isActive);
   // Entries that hold something back come first, then those that begin next.
   const order = (it: ListedFreeze) => `${holdsBack(it) ? 0 : 1},${it.from ?? '~'}`;
   return listed.sort((a, b) => (order(a) < order(b) ? -1 : 1));
