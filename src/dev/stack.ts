@@ -62,7 +62,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   installRuntime(log);
   const encryption = readEncryption((message) => log.warn(message));
   const stops: (() => Promise<void>)[] = [];
+  let isStopping = false;
   const stop = async () => {
+    isStopping = true;
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last();
   };
   try {
@@ -86,7 +88,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const identity = serviceIdentity(service.baseUrl, service.account ?? null);
     const webhooks = await ownReceiver(options, { server, service: identity, sandbox, log });
     if (webhooks !== null) stops.push(() => webhooks.close());
-    const broken = brokenPart(worker, server, () => stops.length === 0, options);
+    const broken = brokenPart(worker, server, () => isStopping, options);
     // A caller may ignore this promise, and an unhandled rejection would end the process.
     broken.catch(() => undefined);
     return { temporal, serviceUrl: service.baseUrl, service, sandbox, webhooks, broken, stop };

@@ -16,7 +16,7 @@ export interface Accepted {
 }
 
 interface Handling {
-  id: string;
+  deliveryId: string;
   startsMs: number;
   isNew: Promise<boolean>;
 }
@@ -24,21 +24,28 @@ interface Handling {
 const MAX_REMEMBERED = 10_000;
 const FRESH_ALIKE_MS = 60_000;
 
-/** @throws the error of the store, if the event may not have been stored */
+interface Coalescing {
+  /** @throws the error of the store, if the event may not have been stored */
+  accept: (event: EventInput) => Promise<Accepted>;
+  /** When the delivery was accepted, or the one that stands for it. Null if it never was. */
+  acceptedAtMs: EventStore['acceptedAtMs'];
+}
+
 export function createCoalescing(
-  store: Pick<EventStore, 'accept'>,
+  store: Pick<EventStore, 'accept' | 'acceptedAtMs'>,
   clock: () => number = () => performance.now(),
-): (event: EventInput) => Promise<Accepted> {
+): Coalescing {
   const latest = new Map<string, Handling>();
   /**
-   * The event that stands for each delivery. It is only in memory, so a repeat of a coalesced delivery counts as new
-   * after a restart.
+   * The delivery whose event stands for each one, by the id of its event. It is only in memory, so a repeat of a
+   * coalesced delivery counts as new after a restart.
    */
   const remembered = new Map<string, string>();
 
-  const startAt = async (startsMs: number, key: string, event: EventInput, id: string): Promise<Accepted> => {
+  const startAt = async (startsMs: number, key: string, event: EventInput): Promise<Accepted> => {
     const delayMs = Math.max(0, startsMs - clock());
-    const handling = { id, startsMs, isNew: store.accept(event, Math.ceil(delayMs)) };
+    const { source, deliveryId } = event;
+    const handling = { deliveryId, startsMs, isNew: store.accept(event, Math.ceil(delayMs)) };
     latest.set(key, handling);
     const forget = () => void (latest.get(key) === handling && latest.delete(key));
     setTimeout(forget, delayMs + TIMING.webhooks.coalesceMs).unref();
@@ -47,24 +54,34 @@ export function createCoalescing(
       throw error;
     });
     // A repeat is not handled again, so it must not stand for other events.
-    if (isNew) remember(remembered, id, id);
+    const id = eventId(source, deliveryId);
+    if (isNew) remember(remembered, id, deliveryId);
     else forget();
     return { id, isNew, isCoalesced: false };
   };
 
-  return async function accept(event): Promise<Accepted> {
-    const id = eventId(event.source, event.deliveryId);
+  async function accept(event: EventInput): Promise<Accepted> {
+    const { source, deliveryId } = event;
+    const id = eventId(source, deliveryId);
     const key = meaningOf(event);
     if (key === null) return { id, isNew: await store.accept(event), isCoalesced: false };
     const standing = remembered.get(id);
-    if (standing !== undefined) return { id: standing, isNew: false, isCoalesced: standing !== id };
+    if (standing !== undefined)
+      return { id: eventId(source, standing), isNew: false, isCoalesced: standing !== deliveryId };
     const nowMs = clock();
     const last = latest.get(key);
     const nextMs = last === undefined ? nowMs : Math.max(nowMs, last.startsMs + TIMING.webhooks.coalesceMs);
-    if (last === undefined || last.startsMs <= nowMs || last.id === id) return startAt(nextMs, key, event, id);
+    if (last === undefined || last.startsMs <= nowMs || last.deliveryId === deliveryId)
+      return startAt(nextMs, key, event);
     if (!(await last.isNew)) return accept(event);
-    remember(remembered, id, last.id);
-    return { id: last.id, isNew: true, isCoalesced: true };
+    remember(remembered, id, last.deliveryId);
+    return { id: eventId(source, last.deliveryId), isNew: true, isCoalesced: true };
+  }
+
+  return {
+    accept,
+    acceptedAtMs: (source, deliveryId) =>
+      store.acceptedAtMs(source, remembered.get(eventId(source, deliveryId)) ?? deliveryId),
   };
 }
 

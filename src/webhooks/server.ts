@@ -142,7 +142,7 @@ interface RouteParts {
 
 function webhookRoute(app: FastifyInstance, options: WebhookOptions, { metrics, refuse, admit }: RouteParts): void {
   const { sources, configuration, store, log } = options;
-  const accept = createCoalescing(store);
+  const coalescing = createCoalescing(store);
   const capOf = rateCaps(sources);
   app.route({
     method: app.supportedMethods.filter((method) => method !== 'HEAD'),
@@ -167,12 +167,13 @@ function webhookRoute(app: FastifyInstance, options: WebhookOptions, { metrics, 
       const delivery = { source, headers: request.headers, body, receivedMs: Date.now() };
       const label = labelOf(request, sources);
       const mustWaitMs = () => capOf(label)(performance.now());
-      const intake = { mustWaitMs, accept, acceptedAtMs: (name: string, id: string) => store.acceptedAtMs(name, id) };
-      const handled = await handleDelivery(delivery, configuration, intake).catch((error: unknown) => {
-        const reason = error instanceof ConfigError ? 'bad_secret' : 'unavailable';
-        log.error({ source: source.name, reason, error: String(error) }, 'delivery could not be accepted');
-        return { refused: reason } as const;
-      });
+      const handled = await handleDelivery(delivery, configuration, { mustWaitMs, ...coalescing }).catch(
+        (error: unknown) => {
+          const reason = error instanceof ConfigError ? 'bad_secret' : 'unavailable';
+          log.error({ source: source.name, reason, error: String(error) }, 'delivery could not be accepted');
+          return { refused: reason } as const;
+        },
+      );
       if (handled.refused === 'bad_secret' || handled.refused === 'unavailable') {
         return refuse(request, reply.headers(LATER), 503, handled.refused);
       }

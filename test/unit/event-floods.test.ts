@@ -119,6 +119,8 @@ describe('events of one kind about one server', () => {
   });
 });
 
+const NEVER_ACCEPTED = { acceptedAtMs: () => Promise.resolve(null) };
+
 describe('coalescing', () => {
   const input = (deliveryId: string): EventInput => ({
     ...{ source: 'panel', deliveryId, verified: true, receivedAt: '', freshForMs: 1, reactions: [], body: null },
@@ -129,7 +131,7 @@ describe('coalescing', () => {
     let nowMs = 0;
     const starts: number[] = [];
     const store = { accept: (_: EventInput, delayMs = 0) => Promise.resolve(starts.push(nowMs + delayMs) > 0) };
-    const accept = createCoalescing(store, () => nowMs);
+    const { accept } = createCoalescing({ ...NEVER_ACCEPTED, ...store }, () => nowMs);
     for (let n = 0; n < 1_000; n += 1) {
       nowMs += 10;
       const { isCoalesced } = await accept(input(`d${n}`));
@@ -138,10 +140,18 @@ describe('coalescing', () => {
     assert.ok(starts.length <= 1 + Math.ceil(10_000 / GAP_MS), `${starts.length} workflows`);
   });
 
+  test('knows when a delivery that another one stands for was accepted', async () => {
+    const acceptedAtMs = (_: string, deliveryId: string) => Promise.resolve(deliveryId === 'b' ? 7 : null);
+    const coalescing = createCoalescing({ accept: () => Promise.resolve(true), acceptedAtMs }, () => 0);
+    // The first is handled at once, and the second after the gap, with the third.
+    for (const id of ['a', 'b', 'c']) await coalescing.accept(input(id));
+    assert.deepEqual(await Promise.all(['c', 'd'].map((id) => coalescing.acceptedAtMs('panel', id))), [7, null]);
+  });
+
   test('never stands an event that is almost too late for one that is fresh', async () => {
     const started: number[] = [];
     const store = { accept: ({ freshForMs }: EventInput) => Promise.resolve(started.push(freshForMs) > 0) };
-    const accept = createCoalescing(store, () => 0);
+    const { accept } = createCoalescing({ ...NEVER_ACCEPTED, ...store }, () => 0);
     for (const [n, freshForMs] of [1_000, 1_000, 900_000].entries()) await accept({ ...input(`d${n}`), freshForMs });
     assert.deepEqual(started, [1_000, 1_000, 900_000]);
   });
@@ -151,7 +161,7 @@ describe('coalescing', () => {
     stored.catch(() => undefined);
     const started: string[] = [];
     const store = { accept: (event: EventInput) => (started.push(event.deliveryId), stored) };
-    const accept = createCoalescing(store, () => 0);
+    const { accept } = createCoalescing({ ...NEVER_ACCEPTED, ...store }, () => 0);
     const failed = await Promise.allSettled(['a', 'b', 'c'].map((id) => accept(input(id))));
     assert.deepEqual(new Set(failed.map(({ status }) => status)), new Set(['rejected']));
     stored = Promise.resolve(false);

@@ -52,7 +52,8 @@ describe('an ad-hoc freeze', () => {
     ['ends in the past', until('2026-12-01T11:59Z'), /2026-12-01 11:59:00 \(UTC\) is over: write a later time/],
     ['ends now', until('2026-12-01T12:00Z'), /is over/],
     ['ends at a time without a zone', until('2026-12-20T18:00'), /is not a time: write a time with its zone/],
-    ['ends on a day that there is not', until('2026-13-20T18:00Z'), /is not a time/],
+    ['ends in a month that there is not', until('2026-13-20T18:00Z'), /is not a time/],
+    ['ends on a day that there is not', until('2027-02-30T18:00Z'), /is not a time/],
     [
       'lasts longer than 92 days',
       plan({ forMs: 92 * DAY_MS + 1 }),

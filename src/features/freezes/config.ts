@@ -6,6 +6,7 @@ import { cron, duration, name, timeZone, type Path, type ReportIssue } from '../
 import { cronTimes, everFires } from '../../request/calendar/cron-times.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
 import { overlapsItself } from '../../request/calendar/local-spans.ts';
+import { isInCalendar } from './request.ts';
 
 const LASTS_LIMITS = [60_000, 92 * 24 * HOUR_MS] as const;
 const MARGIN_LIMITS = [0, 24 * HOUR_MS] as const;
@@ -22,12 +23,6 @@ const localTime = z
   .refine(isInCalendar, { error: 'there is no such day or time: correct it' });
 
 const ZONED = 'it has a zone: write it without a zone, like 2026-12-20T18:00, and timeZone: beside it';
-
-/** Returns false for any text that is not a time. */
-function isInCalendar(text: string): boolean {
-  const ms = Date.parse(`${text}Z`);
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
-}
 
 const lasts = duration(LASTS_LIMITS).describe('How long it lasts, on the clocks of its time zone.');
 const begins = cron.describe('When it begins: minute, hour, day of month, month, day of week.');

@@ -23,12 +23,19 @@ export interface NewFreeze {
   extend?: boolean;
 }
 
-const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(?:Z|[+-]\d\d:\d\d)$/;
 
 /** @returns milliseconds since 1970, or null */
 export function parseInstant(text: string): number | null {
-  const ms = INSTANT.test(text) ? Date.parse(text) : NaN;
+  const local = INSTANT.exec(text)?.[1];
+  const ms = local !== undefined && isInCalendar(local) ? Date.parse(text) : NaN;
   return Number.isNaN(ms) ? null : ms;
+}
+
+/** `Date.parse` takes 30 February for 2 March. @param text a local time @returns false for any text that is not a time */
+export function isInCalendar(text: string): boolean {
+  const ms = Date.parse(`${text}Z`);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
 export const INSTANT_REMEDY = 'write a time with its zone, like 2026-12-20T18:00Z or 2026-12-20T18:00+01:00';
