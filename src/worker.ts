@@ -1,4 +1,4 @@
-/** Program `belay worker`: executes runs from Temporal and calls the hosting service. Only workers have the API token. */
+/** Program `belay worker`: executes runs from Temporal. Only workers send requests that begin something at the service. */
 import {
   requireService,
   serviceConfig,

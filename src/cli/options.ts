@@ -3,7 +3,6 @@ import { Option, type Command, InvalidArgumentError } from 'commander';
 import type { FreezeOverride } from '../features/freezes/shapes.ts';
 import type { CheckWaiver } from '../features/site-checks/shapes.ts';
 import { BelayError } from '../contract/errors.ts';
-import { durationText, HOUR_MS } from '../contract/duration.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { namesOfLongNotes, MAX_META_LENGTH } from '../request/limits.ts';
 import { durationWithin, parseFilled, parseId, parseRunId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
@@ -98,7 +97,9 @@ export function addWaitOptions(command: Command, what = 'run'): Command {
         .conflicts('detach'),
     )
     .addOption(summary().conflicts('detach'))
-    .addOption(new Option('--cancel-on-interrupt', `cancel the ${what} on Ctrl-C, SIGTERM or SIGHUP`).conflicts('detach'));
+    .addOption(
+      new Option('--cancel-on-interrupt', `cancel the ${what} on Ctrl-C, SIGTERM or SIGHUP`).conflicts('detach'),
+    );
 }
 
 export const followOption = () =>
@@ -108,15 +109,6 @@ export const followOption = () =>
 
 /** How many runs `belay list` shows without `--limit`. */
 export const LIST_LIMITS = { alone: 20, withSince: 1_000 } as const;
-
-/** How many runs and rollouts `belay top` shows, and how often it reads sites. */
-export const TOP_LIMIT = 50;
-export const TOP_INTERVAL_MS = 5_000;
-export const interval = () =>
-  new Option(
-    '--interval <duration>',
-    `with --site or --app: how often to read (default: ${durationText(TOP_INTERVAL_MS)})`,
-  ).argParser(durationWithin([1_000, HOUR_MS]));
 
 /** The default of the receiver. */
 export const WEBHOOK_PORT = 4181;

@@ -139,4 +139,7 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'the token is in no history, log or error of these tests and those of the ends of POSTs': {
     now: 'the token is in no history, log or error of these tests, although an answer repeated it',
   },
+  'suggests ["--interval\\twith --site or --app: how often to read (default: 5s)"] for: belay top --int': {
+    now: 'suggests ["--interval\\twith --site, --app or --fleet: how often to read (default: 5s, longer for a large fleet)"] for: belay top --int',
+  },
 };

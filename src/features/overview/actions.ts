@@ -10,7 +10,7 @@ import { printDocument } from '../../process/json-document.ts';
 import { print } from '../../process/print.ts';
 import { noteUnreadable } from '../../cli/run-text.ts';
 import { withBelay } from '../../cli/open-belay.ts';
-import { TOP_INTERVAL_MS, TOP_LIMIT } from '../../cli/options.ts';
+import { TOP_INTERVAL_MS, TOP_LIMIT } from './commands.ts';
 import type { LiveLine } from '../../process/live-lines.ts';
 import { ownTerminal, showUntilQuit, type Terminal } from './screen.ts';
 import colors from 'picocolors';

@@ -2,9 +2,13 @@
 import { Command, Option } from 'commander';
 import type { TopOptions } from './actions.ts';
 import { addTargetOptions } from '../../cli/run-options.ts';
-import { DAY_MS } from '../../contract/duration.ts';
+import { DAY_MS, durationText, HOUR_MS } from '../../contract/duration.ts';
 import { durationWithin, parseLimit } from '../../cli/parse-values.ts';
-import { examples, interval, json, TOP_LIMIT } from '../../cli/options.ts';
+import { examples, json } from '../../cli/options.ts';
+
+/** How many runs and rollouts it shows, and how often it reads what is not a fleet. */
+export const TOP_LIMIT = 50;
+export const TOP_INTERVAL_MS = 5_000;
 
 const READ = { site: 'site to read from the service (repeatable)', app: 'app to read from the service (repeatable)' };
 
@@ -16,7 +20,12 @@ export function topCommand(): Command {
         'without a terminal, show it once',
     );
   return addTargetOptions(command, READ)
-    .addOption(interval())
+    .addOption(
+      new Option(
+        '--interval <duration>',
+        `with --site, --app or --fleet: how often to read (default: ${durationText(TOP_INTERVAL_MS)}, longer for a large fleet)`,
+      ).argParser(durationWithin([1_000, HOUR_MS])),
+    )
     .addOption(
       new Option('--limit <n>', `maximum number of runs and rollouts (default: ${TOP_LIMIT})`)
         .argParser(parseLimit)

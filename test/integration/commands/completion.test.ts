@@ -49,7 +49,10 @@ describe('shell completion', () => {
     [['status', '--exit'], ['--exit-status\texit with the code of the verdict, or 124 if there is no verdict yet']],
     [['list', '--outcome', 'f'], ['failed\t']],
     [['top', '--site', '3'], ['34\tserver 12, fleet shop']],
-    [['top', '--int'], ['--interval\twith --site or --app: how often to read (default: 5s)']],
+    [
+      ['top', '--int'],
+      ['--interval\twith --site, --app or --fleet: how often to read (default: 5s, longer for a large fleet)'],
+    ],
     [
       ['backup', '--server', ''],
       ['12\tfleet shop', 'web-2\tfleet shop'],
