@@ -222,14 +222,14 @@ describe('the words for a gate', () => {
     const last = [measured('good', '0.1'), measured('error'), measured('error'), measured('error')];
     const state = { tries: 4, goodInARow: 1, bad: 0, refused: 0, last };
     assert.match(
-      gateReason({ wave: 'canary', plan, state }, 'is inconclusive'),
+      gateReason('canary', { plan, state, verdict: 'inconclusive' }, 'is inconclusive'),
       /; last 0\.1, error \(3 times\); 1 good in a row of 3, 0 bad, 4 of 8 tries$/,
     );
   });
 
   test('name no more tries than were planned as a part of them', () => {
     const state = { tries: 11, goodInARow: 0, bad: 0, refused: 0, last: [] };
-    assert.match(gateReason({ wave: 'canary', plan, state }, 'passed'), /, 11 tries, 8 were planned$/);
+    assert.match(gateReason('canary', { plan, state, verdict: 'passed' }, 'passed'), /, 11 tries, 8 were planned$/);
     const sentence = (tries: number) => gateSentence(waiting(tries), String);
     assert.match(sentence(8), /, try 8 of 8, next at noon/);
     assert.match(sentence(9), /, try 9 \(8 were planned\), next at noon/);

@@ -1,8 +1,6 @@
 /** Decides when a gate has passed or failed. Missing data is neither good nor bad. Pure. */
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
-import type { GatePlan, Measurement } from './shapes.ts';
-
-export type GateVerdict = 'passed' | 'failed' | 'inconclusive';
+import type { GatePlan, GateVerdict, Measurement } from './shapes.ts';
 
 export interface GateState {
   tries: number;

@@ -104,6 +104,8 @@ export interface Measurement {
   text: string;
 }
 
+export type GateVerdict = 'passed' | 'failed' | 'inconclusive';
+
 /** A rollout that lets a wave bake or measures its gates. */
 export interface WaitingForGates {
   kind: 'gate';

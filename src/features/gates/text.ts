@@ -1,5 +1,5 @@
 /** What a gate measured, in words. Pure. */
-import type { GatePlan, GateProgress, Measurement, WaitingForGates } from './shapes.ts';
+import type { GatePlan, GateProgress, GateVerdict, Measurement, WaitingForGates } from './shapes.ts';
 import { counted } from '../../contract/results.ts';
 
 interface Measured {
@@ -19,16 +19,19 @@ export const gateProgress = (plan: GatePlan, { tries, goodInARow, last }: Measur
   nextAt,
 });
 
-/** Gives the verdict, the last measurements and the counts. */
-export function gateReason(
-  { wave, plan, state }: { wave: string; plan: GatePlan; state: Measured },
-  verdict: string,
-): string {
+interface JudgedGate {
+  plan: GatePlan;
+  state: Measured;
+  verdict: GateVerdict | null;
+}
+
+/** Gives the verdict, the last measurements and the counts. @param judged the verdict in words */
+export function gateReason(wave: string, { plan, state, verdict }: JudgedGate, judged: string): string {
   const { tries, goodInARow, bad, last } = state;
-  const shown = verdict.includes('failed') ? last.findLast((it) => it.state === 'bad') : last.at(-1);
+  const shown = verdict === 'failed' ? last.findLast((it) => it.state === 'bad') : last.at(-1);
   const values = countRepeats(last.map(({ value, state: kind }) => value ?? kind)).join(', ');
   return (
-    `gate ${plan.name} after wave ${wave} ${verdict}: ${shown?.text ?? 'not measured'}; last ${values || 'none'}; ` +
+    `gate ${plan.name} after wave ${wave} ${judged}: ${shown?.text ?? 'not measured'}; last ${values || 'none'}; ` +
     `${goodInARow} good in a row of ${plan.inARow}, ${bad} bad, ${triesText(tries, plan.tries)}`
   );
 }

@@ -5,13 +5,19 @@
  */
 import { condition, workflowInfo } from '@temporalio/workflow';
 import { factOf } from '../../contract/facts.ts';
-import { GATES_FACT, type GatePlan, type WaveGates, type GateSubject, type Measurement } from './shapes.ts';
+import {
+  GATES_FACT,
+  type GatePlan,
+  type GateVerdict,
+  type WaveGates,
+  type GateSubject,
+  type Measurement,
+} from './shapes.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
 import type { Decision, RolloutResult } from '../rollouts/shapes.ts';
 import { gateProgress, gateReason } from './text.ts';
 import {
   slowIntervalMs,
-  type GateVerdict,
   hasRoomToMeasure,
   NO_MEASUREMENT,
   noteMeasurement,
@@ -113,10 +119,11 @@ async function measure(
   await Promise.all(gates.map((gate) => measureUntilDecided(rollout, gate, how)));
 }
 
-function noteDryRun({ rollout, wave }: Gated, { plan, state, verdict }: MeasuredGate): void {
+function noteDryRun({ rollout, wave }: Gated, gate: MeasuredGate): void {
+  const { plan, verdict } = gate;
   if (verdict === null) return;
   const would = verdict === 'inconclusive' ? 'would have been' : 'would have';
-  rollout.decide('note', authorOf(plan), gateReason({ wave, plan, state }, `${would} ${verdict}`));
+  rollout.decide('note', authorOf(plan), gateReason(wave, gate, `${would} ${verdict}`));
 }
 
 const authorOf = ({ name }: { name: string }): string => `gate:${name}`;
@@ -125,8 +132,8 @@ const authorOf = ({ name }: { name: string }): string => `gate:${name}`;
 async function afterFailure(gated: Gated, gate: MeasuredGate): Promise<boolean> {
   const { rollout, wave, isOver } = gated;
   const { gating } = rollout;
-  const { plan, state } = gate;
-  const reason = gateReason({ wave, plan, state }, 'failed');
+  const { plan } = gate;
+  const reason = gateReason(wave, gate, 'failed');
   if (gating.on.failed === 'stop') return stop(gated, plan, 'failed', 'GateFailed', reason);
   gating.failed = reason;
   gate.letOff = await untilLetOff(gated, plan, () => reason, { isOver });
@@ -171,11 +178,10 @@ async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Prom
 }
 
 /** Names all doubtful gates, because a person who resumes overrides all of them. */
-function doubtText({ wave }: Gated, [first, ...others]: readonly MeasuredGate[], verdict: string): string {
+function doubtText({ wave }: Gated, [first, ...others]: readonly MeasuredGate[], judged: string): string {
   if (first === undefined) return '';
-  const { plan, state } = first;
   const more = others.length === 0 ? '' : `${others.map((it) => `gate ${it.plan.name}`).join(', ')} as well: `;
-  return `${more}${gateReason({ wave, plan, state }, verdict)}`;
+  return `${more}${gateReason(wave, first, judged)}`;
 }
 
 /**
@@ -216,8 +222,7 @@ async function untilLetOff(
 /** Does nothing if a person has paused the rollout meanwhile. */
 function resume({ rollout, wave }: Gated, [healed]: readonly MeasuredGate[]): void {
   if (healed === undefined || !mayHeal(rollout)) return;
-  const { plan, state } = healed;
-  rollout.decide('resume', authorOf(plan), gateReason({ wave, plan, state }, 'passed'));
+  rollout.decide('resume', authorOf(healed.plan), gateReason(wave, healed, 'passed'));
 }
 
 function stop({ rollout }: Gated, plan: { name: string }, outcome: Outcome, type: ErrorType, reason: string): false {
