@@ -86,8 +86,10 @@ export function afterRead(
 }
 
 /**
- * Continues the loop with the time and the tries that were left. If the time ran out before the loop parked, it gets
- * time for the reads that prove that a site was never deployed. @param parkedMs how long it was parked
+ * Continues the loop with the time and the tries that were left. If too little time is left, it adds time for the reads
+ * that prove that a site was never deployed.
+ *
+ * @param parkedMs how long the loop was parked
  */
 export function resumeAfterOutage(before: PollState, nowMs: number, parkedMs: number): PollState {
   const schedule = skipTo(before.schedule, nowMs);

@@ -13,7 +13,7 @@ export interface GivenUp {
   message: string;
 }
 
-/** Returns the end of an operation's whole time. After it, a failed read is not retried. */
+/** Returns when the whole time of a wait ends. After it, a failed read is not repeated. */
 export function wholeTimeEndsMs(originMs: number, intervalMs: number, tries: number): number {
   return originMs + Math.max((tries + 2) * intervalMs, TIMING.poll.minWholeMs);
 }

@@ -79,11 +79,11 @@ async function runSteps(run: RunState, beganMs: number, steps: RunSteps): Promis
   if (instead !== null && !hasEndedBadly(conclusion)) return instead();
   const message = conclusion.error?.type === 'Cancelled' ? conclusion.error.message : 'cancelled';
   const cancelled = conclude(hasRequested(run.result) ? 'cancelled' : 'not_started', 'Cancelled', message);
-  // What replaced its deployment replaces no run that was cancelled by then.
+  // A newer run may have replaced its deployment. A run that was cancelled by then ends `cancelled` all the same.
   return conclusion.error?.type === 'Superseded' ? cancelled : worst([conclusion, cancelled]);
 }
 
-/** Whether a part ended badly by itself, which no newer run makes good. */
+/** Whether a part failed by itself. A newer run does not repair that. */
 function hasEndedBadly({ outcome }: Conclusion): boolean {
   if (outcome === 'cancelled' || outcome === 'not_started' || outcome === 'completed') return false;
   return outcome === 'failed' || patched('backup-ended-when-left');
@@ -128,7 +128,7 @@ async function deploy(run: RunState, part: RunPart, target: Target): Promise<Con
   const wanted = { ...sharedInput(run, part, lockId), ...own };
   run.setPhase('deploy');
   const operated = await operate<DeploymentResult>(run, part, wanted, emptyDeployment(target));
-  if (!('outcome' in operated)) throw new Error('a deployment is neither shared nor left');
+  if (!('outcome' in operated)) throw new Error('the operation of a deployment ended without an outcome');
   let ended = operated;
   for (const hold of run.holds) hold.deployed?.(ended);
   for (const check of run.checks) ended = { ...ended, ...check.judge(ended) };
