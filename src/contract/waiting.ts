@@ -13,10 +13,10 @@ export type Waiting =
       /** The run that holds the lock, as far as known. */
       lockedBy?: string | null;
     }
+  | WaitingToSend
   | WaitingForApproval
   | WaitingForCheck
   | WaitingForThaw
-  | WaitingToSend
   | WaitingForRead;
 
 /** People have to approve the plan. The query `approval` returns it. */
