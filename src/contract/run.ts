@@ -108,7 +108,7 @@ export interface RunInput extends TargetsInput {
   approval?: string | string[];
   /** What people approved for the rollout that starts this run. */
   approved?: Approved[];
-  /** What the override of the rollout that starts this run lets it off, as it was when the rollout began. */
+  /** The freezes and windows that the rollout of this run was exempted from when it began. They count for its override only. */
   letOff?: LetOff[];
   /**
    * How long an operation waits in all for a service that does not answer, in milliseconds, before failed reads end it.

@@ -19,7 +19,7 @@ import {
   afterFailedRead,
   givenUp,
   heldBackUntilMs,
-  isUnauthorized,
+  isRefused,
   NO_FAILED_READS,
   wholeTimeEndsMs,
   type GivenUp,
@@ -72,8 +72,9 @@ export function afterRead(
     const state = { ...before, schedule, made, failed: NO_FAILED_READS, notBeforeMs: 0 };
     return { state, end: made >= plan.tries ? 'exhausted' : null };
   }
-  const isCounted = againMs === null && (isTry || isUnauthorized(read));
-  const asksAgainSoon = isUnauthorized(read) && schedule.intervalMs > TIMING.poll.unauthorizedPauseMs;
+  const isTokenRefused = isRefused(before.failed, read);
+  const isCounted = againMs === null && (isTry || isTokenRefused);
+  const asksAgainSoon = isTokenRefused && schedule.intervalMs > TIMING.poll.unauthorizedPauseMs;
   const state = {
     ...before,
     schedule: asksAgainSoon ? withExtraRead(schedule, nowMs + TIMING.poll.unauthorizedPauseMs) : schedule,

@@ -35,7 +35,7 @@ export function heldBackUntilMs(read: ReadResult, nowMs: number): number | null 
 }
 
 /** A worker whose token is rejected rests. If no other one takes a read then, the token is still the cause. */
-const isRefused = ({ unauthorizedSinceMs }: FailedReads, read: ReadFailure): boolean =>
+export const isRefused = ({ unauthorizedSinceMs }: FailedReads, read: ReadFailure): boolean =>
   isUnauthorized(read) || (unauthorizedSinceMs !== null && read.kind === 'not_taken');
 
 export function afterFailedRead(before: FailedReads, read: ReadFailure, nowMs: number): FailedReads {

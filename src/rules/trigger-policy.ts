@@ -109,7 +109,10 @@ export interface TriggerBudget {
   busyEndsMs: number;
   /** The least time between two requests that another operation refuses. */
   busyPauseMs: number;
-  /** Whether a request in doubt waits for another operation as long as any other request. Asked only if that matters. */
+  /**
+   * Whether a request in doubt waits for another operation, which may be its own, as long as any other request. Asked only
+   * if that matters.
+   */
   waitsInDoubt: () => boolean;
 }
 
@@ -136,10 +139,6 @@ export function countTrigger(counts: TriggerCounts, result: TriggerResult<unknow
     unauthorizedMs: counts.unauthorizedMs ?? (result.kind === 'unauthorized' ? nowMs : null),
   };
 }
-
-/** The wait for another operation has a budget of its own. */
-export const withoutWait = (counts: TriggerCounts, waitedMs: number): TriggerCounts =>
-  counts.firstMs === null ? counts : { ...counts, firstMs: counts.firstMs + waitedMs };
 
 type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' | 'frozen' | 'unapproved' };
 
@@ -188,24 +187,24 @@ export function afterTrigger(
   // A trace may have come and gone since the last read.
   if (result.kind === 'stale' && counts.ambiguous > 0) return endUnaccepted(counts, 'OutcomeUnknown', result.message);
   if (isUnsent(result) || result.kind === 'unauthorized') return afterUnfitWorker(result, counts, budget, nowMs);
-  if (counts.ambiguous > 0) {
-    // The operation in progress may be ours, and another request could start a second one. Look for a trace first.
-    const notBeforeMs = nowMs + (result.retryAfterMs ?? 0);
-    const late = result.retryAfterMs !== null && notBeforeMs > (counts.firstMs ?? nowMs) + budget.resendMs;
-    const spent = late || counts.noEffect + counts.conflicts >= MAX_NO_EFFECT;
-    if (!spent) return { kind: 'reconcile', notBeforeMs };
-    const atMs = Math.max(notBeforeMs, nowMs + budget.busyPauseMs);
-    const waits = result.kind === 'conflict' && atMs <= budget.busyEndsMs && budget.waitsInDoubt();
-    return waits ? { kind: 'reconcile', notBeforeMs: atMs } : endUnaccepted(counts, 'OutcomeUnknown', result.message);
-  }
   // The service may name no time at all, or one that is over.
   const pauseMs = Math.max(
     result.retryAfterMs ?? budget.intervalMs,
     Math.min(budget.intervalMs, TIMING.pace.leastPauseMs),
   );
+  const busyAtMs = nowMs + Math.max(pauseMs, budget.busyPauseMs);
+  if (counts.ambiguous > 0) {
+    // The operation in progress may be ours, and another request could start a second one. Look for a trace first.
+    const notBeforeMs = nowMs + (result.retryAfterMs ?? 0);
+    const late = result.retryAfterMs !== null && notBeforeMs > (counts.firstMs ?? nowMs) + budget.resendMs;
+    if (!late && counts.noEffect + counts.conflicts < MAX_NO_EFFECT) return { kind: 'reconcile', notBeforeMs };
+    const isConflict = result.kind === 'conflict';
+    const isInTime = isConflict ? busyAtMs <= budget.busyEndsMs : !late && counts.noEffect < MAX_NO_EFFECT;
+    if (!isInTime || !budget.waitsInDoubt()) return endUnaccepted(counts, 'OutcomeUnknown', result.message);
+    return { kind: 'reconcile', notBeforeMs: isConflict ? busyAtMs : notBeforeMs };
+  }
   if (result.kind === 'conflict') {
-    const atMs = nowMs + Math.max(pauseMs, budget.busyPauseMs);
-    if (atMs <= budget.busyEndsMs) return { kind: 'send', atMs };
+    if (busyAtMs <= budget.busyEndsMs) return { kind: 'send', atMs: busyAtMs };
     const busy = `${result.message}: another operation is in progress; try again when it has ended`;
     return endUnaccepted(counts, 'Busy', busy);
   }

@@ -23,10 +23,6 @@ test('a freeze that a command began is frozen until its end, and over at any lat
     assert.match(lineAt(at), /^over {5}freeze:site:34 from 2026-11-20 12:00:00 \(UTC\) until 2026-11-20 14/);
 });
 
-test('a freeze that a command began does not hold back before its beginning', () => {
-  assert.match(lineAt('2026-11-20T11:00Z'), /^later {4}freeze:site:34/);
-});
-
 test('a freeze of belay.yaml comes later, or is over if it never begins again', () => {
   const times = { from: '2026-12-20T18:00', to: '2027-01-04T06:00', reason: 'season' };
   const policy = policyOf({ freezes: { christmas: times } });

@@ -154,3 +154,13 @@ test('a wait whose time ran out in an outage may fail some reads after it, but n
   });
   assert.deepEqual(untilOver, [...Array.from({ length: maxGraces }, () => readsPerGrace * intervalMs), 0]);
 });
+
+test('a read that no worker took after a rejected token is made again as soon as one of the token itself', () => {
+  const wait = { schedule: createPollSchedule(T0, 300_000), tries: 10 };
+  const lost: ReadFailure = { ...failure(null, null), kind: 'not_taken' };
+  const at = (nowMs: number, isTry: boolean) => ({ nowMs: T0 + nowMs, isTry });
+  const refused = afterRead(wait, beginPolling(wait), failure(401, null), at(300_000, true)).state;
+  const { state, end } = afterRead(wait, refused, lost, at(338_000, false));
+  assert.equal(end, null);
+  assert.equal(nextRead(state).atMs, T0 + 338_000 + TIMING.poll.unauthorizedPauseMs);
+});

@@ -8,7 +8,6 @@ import {
   NO_TRIGGERS,
   type TriggerResult,
   whileCertain,
-  withoutWait,
 } from '../../src/rules/trigger-policy.ts';
 
 const BUDGET = {
@@ -126,8 +125,7 @@ test('the budget for another request does not include the wait for another opera
   const counts = countTrigger(NO_TRIGGERS, conflict, 0);
   const after = (before: typeof counts) =>
     afterTrigger(withoutEffect(), countTrigger(before, withoutEffect(), nowMs), BUDGET, nowMs).kind;
-  assert.deepEqual([after(counts), after(withoutWait(counts, nowMs))], ['end', 'send']);
-  assert.equal(withoutWait(NO_TRIGGERS, nowMs), NO_TRIGGERS);
+  assert.deepEqual([after(counts), after({ ...counts, firstMs: nowMs })], ['end', 'send']);
 });
 
 test('a conflict is retried, and ends Busy if it lasts too long', () => {
@@ -153,6 +151,20 @@ test('after an ambiguous trigger, reconciliation precedes any other request', ()
     const ends = countTrigger(countTrigger(NO_TRIGGERS, ambiguous, 0), next, 1);
     assert.equal(afterTrigger(next, ends, BUDGET, 1).kind, 'reconcile');
   }
+});
+
+test('after an ambiguous trigger, conflicts are waited for at the interval, and use up no other budget', () => {
+  let counts = countTrigger(NO_TRIGGERS, ambiguous, 0);
+  const step = (result: typeof conflict | ReturnType<typeof withoutEffect>, nowMs: number, budget = BUDGET) => {
+    counts = countTrigger(counts, result, nowMs);
+    const next = afterTrigger(result, counts, budget, nowMs);
+    return next.kind === 'reconcile' ? next.notBeforeMs : next.kind;
+  };
+  for (let n = 1; n < MAX_NO_EFFECT; n += 1) step(conflict, n);
+  assert.equal(step(conflict, 1_000), 11_000);
+  assert.equal(step(withoutEffect(), 2_000), 2_000);
+  assert.equal(step(conflict, 295_000), 'end');
+  assert.equal(step(conflict, 3_000, { ...BUDGET, waitsInDoubt: () => false }), 'end');
 });
 
 test('property: at most five triggers are sent without effect, and none ends not started after an ambiguous one', () => {

@@ -184,7 +184,7 @@ export function adHocEntry({ workflowId, freeze }: RunningFreeze, atMs: number):
   const shared = { kind: 'freeze', source: 'belay freeze', name: workflowId } as const;
   if (freeze === null) return { ...shared, ...UNREADABLE };
   const { since, until, reason, by, blocks, override, scope } = freeze;
-  const isActive = Date.parse(since) <= atMs && atMs < Date.parse(until);
+  const isActive = atMs < Date.parse(until);
   const times = { from: since, until, fromText: utcText(since), untilText: utcText(until) };
   return { ...shared, isActive, ...times, reason, by, blocks, override, for: scope };
 }

@@ -43,7 +43,7 @@ export const tooLongText = (freezeWaitMs: number): string =>
   `this is longer than --freeze-wait ${durationText(freezeWaitMs)} allows`;
 
 export const tooLateText = (deadlineMs: number): string =>
-  `its deployments may be triggered only until ${utcText(new Date(deadlineMs).toISOString())}`;
+  `it may begin only until ${utcText(new Date(deadlineMs).toISOString())}`;
 
 /** Results of earlier versions lack the field. */
 export const heldIn = (result: { held?: Held[] }): Held[] => result.held ?? [];

@@ -7,6 +7,7 @@ import {
   condition,
   defineSignal,
   defineUpdate,
+  patched,
 } from '@temporalio/workflow';
 import type { RolloutHooks } from './hooks.ts';
 import { QUERIES, type ErrorType, type Outcome, HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
@@ -360,9 +361,9 @@ export function handleDecisions(beginning: Beginning): void {
   handle(abortUpdate, 'Start no more servers. Running ones finish.', refuseWhenOver, decides('abort'));
 }
 
-/** Call it once the service is known. Temporal keeps signals until their handler is set. */
-export const handleHolds = (rollout: RolloutState): void =>
-  setHandler(holdSignal, (hold) => holdTarget(rollout, hold), {
+/** Temporal keeps signals until their handler is set. @param served the service of the workers */
+export const handleHolds = (rollout: RolloutState, served: string): void =>
+  setHandler(holdSignal, (hold) => holdTarget(rollout, hold, served), {
     description: 'Hold a server because of an event, unless it has started.',
   });
 
@@ -418,11 +419,12 @@ function isLastHeldReleased({ result: { phase, targets, decisions } }: RolloutSt
 }
 
 /** Ignores malformed signals, since the UI can send any, and an event that has held a server before. */
-function holdTarget(rollout: RolloutState, hold: Partial<ServerHold> | null | undefined): void {
+function holdTarget(rollout: RolloutState, hold: Partial<ServerHold> | null | undefined, served: string): void {
   const { serverId, event, reason } = hold ?? {};
   if (typeof event !== 'string' || typeof reason !== 'string') return;
-  const service = rollout.result.service ?? rollout.input.service;
-  if (service !== undefined && !concernsService(hold?.services, { service, formerly: [] })) return;
+  const known = rollout.result.service ?? rollout.input.service;
+  const isForOther = !concernsService(hold?.services, { service: known ?? served, formerly: [] });
+  if (isForOther && (known !== undefined || patched('holds-of-others'))) return;
   const { targets, decisions } = rollout.result;
   const target = targets.find((it) => it.serverId === serverId && isPending(it));
   const by = plainText(event);

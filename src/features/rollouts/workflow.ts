@@ -102,10 +102,10 @@ async function proceed(
     skipHeldServers(rollout);
   };
   checked.beginning.rollout = rollout;
+  handleHolds(rollout, checked.facts.service);
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
   const { afterWave, beforeServer } = rollout.hooks;
   let refusal = admitRollout(rollout, checked);
-  handleHolds(rollout);
   for (const { admit } of [...afterWave, ...beforeServer])
     refusal ??= (await admit?.(rollout, checked.facts, isCancelled)) ?? null;
   if (refusal !== null) return concludeRollout(rollout, refusal);

@@ -30,6 +30,7 @@ export async function backupServer(input: BackupServerInput, hooks: OperationHoo
       prefix: '',
       cancelledBefore: 'cancelled before the backup was made',
       busyWaitMs: input.tries * input.intervalMs,
+      waitsInDoubt: true,
       // A backup has no id yet, so its own status cannot show whether the service answers.
       probe: { what: 'backup', reader: readerOf(input, { backupId: PROBE_BACKUP_ID }) },
       late: () => null,

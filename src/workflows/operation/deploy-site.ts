@@ -9,7 +9,7 @@ import { targetText } from '../../contract/target.ts';
 import { lateness } from '../../rules/deadline.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
-import { refusalOf } from '../../rules/read-failures.ts';
+import { isUnauthorized, refusalOf } from '../../rules/read-failures.ts';
 import type { StatusReading } from '../../rules/verdict.ts';
 import { conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
 import { pollUntil } from '../polling/poll-until.ts';
@@ -49,6 +49,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
     prefix: `${name}: `,
     cancelledBefore: `cancelled before ${name} was deployed`,
     busyWaitMs: input.baselineWaitMs,
+    waitsInDoubt: false,
     probe: { what: 'baseline', reader },
     late: () => lateness(input.deadline, Date.now()),
     async prepare(counts, busyEndsMs) {
@@ -131,10 +132,11 @@ async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs
       answered ||= answer.ok;
       if (answer.ok && answer.state !== 'in_progress') return answer;
       if (neverDeployed.isProvenBy(answer)) return null;
-      const refusal = answered ? null : refusalOf(answer);
+      const refusal = answered || answer.ok ? null : refusalOf(answer);
+      if (answer.ok || refusal === null) return undefined;
       // The run may have read the status before this wait.
-      if (refusal === null || (admissionRead === 'status' && patched('read-before-the-baseline'))) return undefined;
-      return notStarted('Refused', refusal);
+      const isRotated = admissionRead === 'status' && isUnauthorized(answer) && patched('read-before-the-baseline');
+      return isRotated ? undefined : notStarted('Refused', refusal);
     },
   );
   switch (polled.kind) {

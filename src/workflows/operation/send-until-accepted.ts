@@ -20,7 +20,6 @@ import {
   NO_TRIGGERS,
   resultOfFailure,
   whileCertain,
-  withoutWait,
   type NotAccepted,
   type TriggerCounts,
   type TriggerResult,
@@ -39,6 +38,8 @@ export interface Sending {
   /** Begins the message of a cancellation. */
   cancelledBefore: string;
   busyWaitMs: number;
+  /** True if nothing shows a request in doubt but the conflicts of those after it. */
+  waitsInDoubt: boolean;
   /** Reads whether the service answers again. */
   probe: Pick<PollOptions, 'what' | 'reader'>;
   late: () => string | null;
@@ -77,8 +78,9 @@ export async function sendUntilAccepted(
     if (!hasRoomToSend()) return concludeUnsent(counts, 'Busy', NO_ROOM, how.prefix);
     // Requests from before an outage say nothing about the service after it.
     if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
+    // The wait for another operation has a budget of its own.
     if (counts.firstMs !== null && counts.ambiguous === 0 && patched('budgets-apart'))
-      counts = withoutWait(counts, Date.now() - waitsSinceMs);
+      counts = { ...counts, firstMs: counts.firstMs + Date.now() - waitsSinceMs };
     operation.setPhase('trigger');
     trigger.attempts += 1;
     const result = await how.post(`${how.what}, request ${trigger.attempts}`);
@@ -93,7 +95,7 @@ export async function sendUntilAccepted(
     const answeredMs = Date.now();
     counts = countTrigger(counts, result, answeredMs);
     if (counts.unauthorized > 0 && !patched('budgets-apart')) counts = { ...counts, unauthorizedMs: counts.firstMs };
-    const waitsInDoubt = () => patched('conflicts-in-doubt');
+    const waitsInDoubt = () => how.waitsInDoubt && patched('conflicts-in-doubt');
     const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs(), busyPauseMs, waitsInDoubt };
     const step = afterTrigger(result, counts, budget, answeredMs);
     if (step.kind === 'end') {

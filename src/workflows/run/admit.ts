@@ -39,7 +39,10 @@ export async function admit(run: RunState, beganMs: number): Promise<Conclusion 
   const problem = (facts.admitted === false ? await awaitAdmission(run) : null) ?? (await resolveUntil(run));
   if (problem !== null || type === 'watchDeployment') return problem;
   // A wrong target is reported before the wait.
-  return (await refusedTarget(run)) ?? (await waitForHolds(run, run.holds));
+  const refused = await refusedTarget(run);
+  // A run that is cancelled by now ends at its first part. It replaces no other run, and asks nobody.
+  if (refused !== null || (run.cancellation.requested && patched('cancelled-beside-checks'))) return refused;
+  return waitForHolds(run, run.holds);
 }
 
 /** Waits until none of these holds the run. After a wait, what was known before it may have changed. */
@@ -77,7 +80,7 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
       readOneStatus(run, readerOf(run.service, { target }), plainText(`check of ${targetText(target)}`, 100)),
     );
     const reads = Promise.all(asked);
-    // Its next part ends a cancelled run. A service that does not answer must not hold it up for each target.
+    // A service that does not answer must not hold up a cancelled run for each of its targets.
     if ((await unlessCancelled(run, reads)) === null && patched('cancelled-beside-checks')) return null;
     for (const [index, read] of (await reads).entries()) {
       const target = checked[index]!;

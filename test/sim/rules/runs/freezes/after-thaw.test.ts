@@ -24,6 +24,12 @@ describe('after a freeze, a run', () => {
       { backup: { maxAgeAtDeployMs: 10 * MINUTE } },
       2,
     ],
+    [
+      'makes a new backup if its own is too old for the deployment, whatever --max-backup-age allows',
+      HOUR,
+      { backup: { maxAgeMs: 2 * HOUR, maxAgeAtDeployMs: HOUR / 2 } },
+      2,
+    ],
     ['uses a backup that --max-backup-age allows', HOUR, { backup: { maxAgeMs: 2 * HOUR } }, 1],
   ] as const) {
     test(

@@ -97,7 +97,7 @@ describe('a run that waits for freezes', () => {
       'than it may deploy',
       { startDeploysWithinMs: HOUR },
       2 * HOUR,
-      /may be triggered only until 2026-03-02 09:00:00 \(UTC\)$/,
+      /it may begin only until 2026-03-02 09:00:00 \(UTC\)$/,
     ],
     ['than the 12 hours that it waits by default', {}, 12 * HOUR + MINUTE, /longer than --freeze-wait 12h allows$/],
   ] as const) {
