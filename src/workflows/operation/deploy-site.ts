@@ -132,8 +132,9 @@ async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs
       answered ||= answer.ok;
       if (answer.ok && answer.state !== 'in_progress') return answer;
       if (neverDeployed.isProvenBy(answer)) return null;
-      const refusal = answered || answer.ok ? null : refusalOf(answer);
-      if (answer.ok || refusal === null) return undefined;
+      if (answered || answer.ok) return undefined;
+      const refusal = refusalOf(answer);
+      if (refusal === null) return undefined;
       // The run may have read the status before this wait.
       const isRotated = admissionRead === 'status' && isUnauthorized(answer) && patched('read-before-the-baseline');
       return isRotated ? undefined : notStarted('Refused', refusal);

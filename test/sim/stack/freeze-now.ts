@@ -29,6 +29,9 @@ export function freezeNow(server: Server, asked: Partial<NewFreeze> = {}, replac
   });
 }
 
+/** What a run or rollout asks for with these names. */
+export const overriding = (...freezes: string[]) => ({ override: { freezes, reason: 'CVE', by: 'ana' } });
+
 /** As if it was encrypted with a key that no worker has. */
 export function unreadable(freeze: Run): void {
   Object.defineProperty(freeze, 'memo', {

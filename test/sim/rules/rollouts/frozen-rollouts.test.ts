@@ -7,7 +7,7 @@ import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { endOfRollout, decide, progressOf, requestUpdate } from '../../plays/start-rollout.ts';
 import { ROLLOUT_TYPE } from '../../../../src/contract/names.ts';
 import { eventsOf } from '../../stack/inspect.ts';
-import { freezeNow, thawNow, unreadable } from '../../stack/freeze-now.ts';
+import { freezeNow, overriding, thawNow, unreadable } from '../../stack/freeze-now.ts';
 import { MOMENT_MS, type StackOptions, type VirtualStack } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';
 import { ANNE, backsUp, backups, begin, deployments, inFleet, reaches } from './rollouts-in-flight.ts';
@@ -252,8 +252,7 @@ describe('a rollout in a freeze', () => {
     inFleet(async (stack) => {
       freezeNow(stack.world.server);
       const [first] = servers(1);
-      const override = { freezes: ['freeze:all'], reason: 'CVE', by: 'ana' };
-      const result = await endOfRollout(stack, begin(stack, [first], { override }));
+      const result = await endOfRollout(stack, begin(stack, [first], overriding('freeze:all')));
       assert.equal(result.outcome, 'completed', JSON.stringify(result.error));
       assert.equal(deployments(stack, first.siteIds[0]), 1);
       assert.deepEqual([result.held[0]?.end, result.held[0]?.by], ['overridden', 'ana']);
@@ -266,8 +265,7 @@ describe('a rollout in a freeze', () => {
       freezeNow(stack.world.server);
       const [first, second] = servers(2);
       stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
-      const override = { freezes: ['freeze:all'], reason: 'CVE', by: 'ana' };
-      const rollout = begin(stack, [first, second!], { maxAtOnce: 1, override });
+      const rollout = begin(stack, [first, second!], { maxAtOnce: 1, ...overriding('freeze:all') });
       await backsUp(stack, first.serverId);
       await thawNow(stack.world.server);
       stack.sandbox.finish({ server: first.serverId }, 'completed');
@@ -280,8 +278,7 @@ describe('a rollout in a freeze', () => {
     inFleet(async (stack) => {
       freezeNow(stack.world.server);
       const [first] = servers(1);
-      const override = { freezes: ['freeze:all'], reason: 'CVE', by: 'ana' };
-      const rollout = begin(stack, [first], { override });
+      const rollout = begin(stack, [first], overriding('freeze:all'));
       await stack.until('its run', () => eventsOf(rollout, 'childInitiated').length > 0);
       await thawNow(stack.world.server);
       freezeNow(stack.world.server);
@@ -294,8 +291,7 @@ describe('a rollout in a freeze', () => {
     'is retried although the freeze that it overrode is gone',
     inFleet(async (stack) => {
       const [first, second] = servers(2);
-      const override = { freezes: ['christmas'], reason: 'CVE', by: 'ana' };
-      const rollout = begin(stack, [first, second!], { attempt: 2, previousResults: [], override });
+      const rollout = begin(stack, [first, second!], { attempt: 2, previousResults: [], ...overriding('christmas') });
       const result = await endOfRollout(stack, rollout);
       assert.deepEqual([outcomesOf(result), result.held], [['completed', 'completed'], []]);
     }),
@@ -304,9 +300,8 @@ describe('a rollout in a freeze', () => {
   test(
     'begins nothing if it overrides a freeze that there is not',
     inFleet(async (stack) => {
-      const override = { freezes: ['other'], reason: 'CVE', by: 'ana' };
       const [first] = servers(1);
-      const result = await endOfRollout(stack, begin(stack, [first], { override }));
+      const result = await endOfRollout(stack, begin(stack, [first], overriding('other')));
       assert.deepEqual([result.outcome, result.error?.type], ['not_started', 'Usage']);
       assert.equal(backups(stack, first.serverId), 0);
     }),

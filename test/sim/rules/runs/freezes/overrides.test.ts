@@ -5,7 +5,7 @@ import type { Configuration } from '../../../../../src/config/load.ts';
 import type { RunInput } from '../../../../../src/contract/run.ts';
 import { fresh } from '../../../../support/fresh.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../../support/sites.ts';
-import { freezeNow } from '../../../stack/freeze-now.ts';
+import { freezeNow, overriding } from '../../../stack/freeze-now.ts';
 import { inVirtualTime, type VirtualStack } from '../../../stack/stack.ts';
 import { deployPosts } from '../runs-that-wait.ts';
 import { backupPosts, verdictOf } from '../verdict-of.ts';
@@ -13,7 +13,6 @@ import { backupPosts, verdictOf } from '../verdict-of.ts';
 const MINUTE = 60_000;
 const NOW = { from: '2026-03-02T07:00', to: '2026-03-02T12:00', reason: 'inventory' };
 const inFile = (configuration: Pick<Configuration, 'freezes' | 'windows'>) => ({ configuration });
-const overriding = (...freezes: string[]) => ({ override: { freezes, reason: 'CVE', by: 'ana' } });
 
 /** Runs one site that was deployed before. */
 async function deploy(stack: VirtualStack, more: Partial<RunInput>) {
