@@ -21,9 +21,11 @@ import { messageOf } from '../contract/safe-text.ts';
 const detailsOf = (cause: unknown): string => (isGrpcServiceError(cause) ? cause.details : '') || messageOf(cause);
 
 /** An id written by hand often has the key as it was given, such as `feature/x`. */
-function encodingHint(workflowId: string): string {
+function idHint(workflowId: string): string {
   const encoded = workflowId.replace(/[^\w.!~*'()%:\p{Surrogate}-]/gu, encodeURIComponent);
-  return encoded === workflowId ? '' : `: each part of an id is percent-encoded, so it may be ${encoded}`;
+  return encoded === workflowId
+    ? '`belay list` and `belay rollout list` show what there is'
+    : `each part of an id is percent-encoded, so it may be ${encoded}`;
 }
 
 /** @param what the failed action, such as `list runs` @param result what is known of the run */
@@ -32,7 +34,7 @@ export function toBelayError(error: unknown, what: string, result: RunResult | n
   if (error instanceof WorkflowNotFoundError) {
     const { workflowId, runId } = error;
     const [named, ids] = runId === undefined ? ['', 'id'] : [` with the run id ${runId}`, 'ids'];
-    const remedy = `check the ${ids}${encodingHint(workflowId)}; Temporal also deletes runs some time after they close`;
+    const remedy = `check the ${ids}: ${idHint(workflowId)}; Temporal also deletes runs some time after they close`;
     return new BelayError('NotFound', `there is no ${workflowId}${named}: ${remedy}`, result);
   }
   if (error instanceof PayloadError) return new BelayError('Usage', `cannot ${what}: ${error.message}`, result);

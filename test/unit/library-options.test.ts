@@ -102,8 +102,8 @@ test('start refuses `again` without a key, and list an outcome that there is not
 
 test('an execution that is not found is named with its run id', () => {
   const messageOf = (runId?: string) => toBelayError(new WorkflowNotFoundError('', 'deploy:1:k', runId), '').message;
-  assert.match(messageOf(), /^there is no deploy:1:k: check the id;/);
-  assert.match(messageOf('0d5a'), /^there is no deploy:1:k with the run id 0d5a: check the ids;/);
+  assert.match(messageOf(), /^there is no deploy:1:k: check the id: `belay list` and/);
+  assert.match(messageOf('0d5a'), /^there is no deploy:1:k with the run id 0d5a: check the ids: `belay list` and/);
 });
 
 test('an id that is not found and has a character that ids encode says how it would be written', () => {
