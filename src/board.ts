@@ -11,6 +11,6 @@ export async function runBoard(options: Omit<BoardServerOptions, 'log' | 'servic
   const service = await findServiceConfig();
   const { url, close } = await startBoard({ ...options, service, log });
   log.info({ url, service: service?.baseUrl ?? null }, 'listening');
-  await runUntilSignal(new Promise<never>(() => undefined));
+  await runUntilSignal();
   await close();
 }

@@ -7,6 +7,6 @@ export async function runCodecServer(options: Omit<CodecServerStart, 'log'>): Pr
   const log = createLogger('info');
   const { url, close } = await startCodecServer({ ...options, log });
   log.info({ url, origin: options.origin ?? null }, 'listening');
-  await runUntilSignal(new Promise<never>(() => undefined));
+  await runUntilSignal();
   await close();
 }

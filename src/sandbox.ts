@@ -12,6 +12,6 @@ export async function runSandbox(options: { host: string; port: number }): Promi
     throw unusable(error, { ...options, remedy: 'choose another port, or 0 for any free port' });
   });
   print(`ready: BELAY_API_URL=${sandbox.url} BELAY_API_TOKEN=${TOKEN}`);
-  await runUntilSignal(new Promise<never>(() => undefined));
+  await runUntilSignal();
   await sandbox.close();
 }

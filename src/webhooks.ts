@@ -17,7 +17,7 @@ export async function runWebhooks({ host, port, unverified = false }: WebhooksCo
   const webhooks = await startWebhooks({ host, port, acceptUnverified: unverified, configuration, log });
   const temporal = findTemporal().connectionOptions.address;
   log.info({ url: webhooks.url, sources: webhooks.sources ?? 'any, unverified', temporal }, 'listening');
-  await runUntilSignal(new Promise<never>(() => undefined));
+  await runUntilSignal();
   log.info('stopping: waiting for deliveries in progress');
   await webhooks.close();
 }

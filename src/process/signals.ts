@@ -30,7 +30,7 @@ function endNow(signal: InterruptSignal): void {
 /* Keeps a program running until SIGINT, SIGTERM or SIGHUP. A second signal ends the process at once. */
 
 /** Resolves at the first signal; rejects when `broken` does. */
-export async function runUntilSignal(broken: Promise<never>): Promise<void> {
+export async function runUntilSignal(broken = new Promise<never>(() => undefined)): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
     let seen = 0;
     onSignal((signal) => {
