@@ -37,7 +37,7 @@ const MAY = {
   },
   cli: {
     value: [...PURE, 'calendar', 'input', 'process', 'hosting-api', 'config', 'client', 'dev'],
-    type: ['starter'],
+    type: ['starter', 'program'],
     dynamic: ['starter', 'program'],
   },
 };

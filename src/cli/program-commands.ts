@@ -6,44 +6,41 @@ import { Command } from 'commander';
 import { parsePort } from './parse-values.ts';
 import { collectOf, RepeatableOption, BOARD_PORT, examples, WEBHOOK_PORT, json } from './options.ts';
 import type { DevOptions, DemoOptions } from './dev-actions.ts';
+import type { runBoard } from '../board.ts';
+import type { runCodecServer } from '../codec-server.ts';
+import type { runSandbox } from '../sandbox.ts';
+import type { runWebhooks } from '../webhooks.ts';
 
-interface BoardCommand {
-  host: string;
-  port: number;
-  secretFile?: string;
-  identityHeader?: string;
-  trustedProxy?: string[];
-  receipts?: string;
-}
+type OptionsOf<P extends (options: never) => Promise<void>> = Parameters<P>[0];
+
+/** @param beyond what else is true of the address */
+const listening = (command: Command, beyond: string, port: number): Command =>
+  command
+    .option('--host <address>', `address to listen on; ${beyond}`, '127.0.0.1')
+    .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, port);
 
 export function programCommands(): Command[] {
+  const webhooks = new Command('webhooks')
+    .summary('receive webhooks from the hosting service')
+    .description('receive webhooks from the hosting service and store them in Temporal');
+  const board = new Command('board')
+    .summary('show the fleet on a web page, read-only')
+    .description('show the fleet on a page: what runs, how the last runs ended, and what needs attention; read-only');
+  const codecServer = new Command('codec-server')
+    .summary('decrypt payloads for the Temporal UI and CLI')
+    .description('decrypt payloads for the Temporal UI and CLI, with the keys in BELAY_CODEC_KEYS_FILE');
+  const sandbox = new Command('sandbox')
+    .summary('emulate the hosting service')
+    .description('run only the emulator of the hosting service');
   return [
     new Command('worker')
       .summary('execute runs; only the worker needs the API token')
       .description('execute runs from Temporal and call the hosting service; only the worker needs the API token')
       .action(async () => (await import('../worker.ts')).runWorker()),
-    new Command('webhooks')
-      .summary('receive webhooks from the hosting service')
-      .description('receive webhooks from the hosting service and store them in Temporal')
-      .option(
-        '--host <address>',
-        'address to listen on; any but loopback requires that every source is verified',
-        '127.0.0.1',
-      )
-      .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, WEBHOOK_PORT)
+    listening(webhooks, 'any but loopback requires that every source is verified', WEBHOOK_PORT)
       .option('--unverified', 'accept unverified deliveries, on loopback only; for testing webhooks')
-      .action(async (options: { host: string; port: number; unverified?: boolean }) =>
-        (await import('../webhooks.ts')).runWebhooks(options),
-      ),
-    new Command('board')
-      .summary('show the fleet on a web page, read-only')
-      .description('show the fleet on a page: what runs, how the last runs ended, and what needs attention; read-only')
-      .option(
-        '--host <address>',
-        'address to listen on; any but loopback requires --secret-file or --identity-header',
-        '127.0.0.1',
-      )
-      .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, BOARD_PORT)
+      .action(async (options: OptionsOf<typeof runWebhooks>) => (await import('../webhooks.ts')).runWebhooks(options)),
+    listening(board, 'any but loopback requires --secret-file or --identity-header', BOARD_PORT)
       .option('--secret-file <path>', 'file with the secret that programs send as bearer, and browsers as password')
       .option('--identity-header <name>', 'header in which a trusted proxy names the user that it let through')
       .addOption(
@@ -55,39 +52,17 @@ export function programCommands(): Command[] {
       )
       .option('--receipts <folder>', 'folder of kept receipts, for verdicts that Temporal has deleted')
       .addHelpText('after', examples('belay board', 'belay board --host 0.0.0.0 --secret-file /run/secrets/board'))
-      .action(async ({ trustedProxy, ...options }: BoardCommand) =>
-        (await import('../board.ts')).runBoard({
-          ...options,
-          ...(trustedProxy === undefined ? {} : { trustedProxies: trustedProxy }),
-        }),
-      ),
-    new Command('codec-server')
-      .summary('decrypt payloads for the Temporal UI and CLI')
-      .description('decrypt payloads for the Temporal UI and CLI, with the keys in BELAY_CODEC_KEYS_FILE')
-      .option(
-        '--host <address>',
-        'address to listen on; beyond loopback, give --token-file or --unauthenticated',
-        '127.0.0.1',
-      )
-      .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4182)
+      .action(async (options: OptionsOf<typeof runBoard>) => (await import('../board.ts')).runBoard(options)),
+    listening(codecServer, 'beyond loopback, give --token-file or --unauthenticated', 4182)
       .option('--origin <origin>', 'the Temporal UI whose pages may call it, like https://temporal.example.com')
       .option('--token-file <path>', 'file with the token that callers send as Authorization: Bearer …')
       .option('--unauthenticated', 'ask for no token beyond loopback; only behind a proxy that asks for credentials')
-      .action(
-        async (options: {
-          host: string;
-          port: number;
-          origin?: string;
-          tokenFile?: string;
-          unauthenticated?: boolean;
-        }) => (await import('../codec-server.ts')).runCodecServer(options),
+      .action(async (options: OptionsOf<typeof runCodecServer>) =>
+        (await import('../codec-server.ts')).runCodecServer(options),
       ),
-    new Command('sandbox')
-      .summary('emulate the hosting service')
-      .description('run only the emulator of the hosting service')
-      .option('--host <address>', 'address to listen on; use 0.0.0.0 in a container', '127.0.0.1')
-      .option('--port <port>', 'port to listen on; 0 picks a free port', parsePort, 4180)
-      .action(async (options: { host: string; port: number }) => (await import('../sandbox.ts')).runSandbox(options)),
+    listening(sandbox, 'use 0.0.0.0 in a container', 4180).action(async (options: OptionsOf<typeof runSandbox>) =>
+      (await import('../sandbox.ts')).runSandbox(options),
+    ),
   ];
 }
 

@@ -197,11 +197,11 @@ test('beyond loopback, the board does not start without a secret or a trusted pr
     [{ secretFile: file }, /at least 16/],
     [{ secretFile: `${file}-absent` }, /cannot be read \(ENOENT\)/],
     [{ identityHeader: 'x-user' }, /--identity-header and --trusted-proxy belong together/],
-    [{ trustedProxies: ['10.0.0.1'] }, /belong together/],
-    [{ identityHeader: 'Authorization', trustedProxies: ['10.0.0.1'] }, /--identity-header Authorization/],
-    [{ identityHeader: 'x-user', trustedProxies: ['proxy.example'] }, /--trusted-proxy proxy\.example/],
-    [{ identityHeader: 'x-user', trustedProxies: ['10.0.0.0/33'] }, /--trusted-proxy 10\.0\.0\.0\/33/],
-    [{ host: '192.0.2.1', identityHeader: 'x-user', trustedProxies: ['10.0.0.0/8', '::1'] }, /no such address/],
+    [{ trustedProxy: ['10.0.0.1'] }, /belong together/],
+    [{ identityHeader: 'Authorization', trustedProxy: ['10.0.0.1'] }, /--identity-header Authorization/],
+    [{ identityHeader: 'x-user', trustedProxy: ['proxy.example'] }, /--trusted-proxy proxy\.example/],
+    [{ identityHeader: 'x-user', trustedProxy: ['10.0.0.0/33'] }, /--trusted-proxy 10\.0\.0\.0\/33/],
+    [{ host: '192.0.2.1', identityHeader: 'x-user', trustedProxy: ['10.0.0.0/8', '::1'] }, /no such address/],
   ];
   for (const [more, message] of wrong)
     await assert.rejects(start(more), (error: Error) => {

@@ -32,7 +32,7 @@ export interface BoardServerOptions {
   secretFile?: string;
   /** The header in which a proxy names the person it authenticated. */
   identityHeader?: string;
-  trustedProxies?: readonly string[];
+  trustedProxy?: readonly string[];
   receipts?: string;
   service: ServiceConfig | null;
   /** Default: the Temporal from the environment. */
@@ -61,8 +61,8 @@ export async function startBoard(options: BoardServerOptions): Promise<{ url: st
 }
 
 async function guardsOf(options: BoardServerOptions): Promise<BoardGuards> {
-  const { host, secretFile, identityHeader, trustedProxies = [] } = options;
-  if ((identityHeader === undefined) !== (trustedProxies.length === 0))
+  const { host, secretFile, identityHeader, trustedProxy: proxies = [] } = options;
+  if ((identityHeader === undefined) !== (proxies.length === 0))
     throw new ConfigError('--identity-header and --trusted-proxy belong together: give both, or neither');
   const secret = secretFile === undefined ? null : await openSecret('--secret-file', secretFile);
   if (!isLoopback(host) && secret === null && identityHeader === undefined) {
@@ -70,7 +70,7 @@ async function guardsOf(options: BoardServerOptions): Promise<BoardGuards> {
     throw new ConfigError(`--host ${host}: beyond loopback, anyone could read the board: ${remedy}`);
   }
   const identity =
-    identityHeader === undefined ? null : { header: headerName(identityHeader), proxies: blockListOf(trustedProxies) };
+    identityHeader === undefined ? null : { header: headerName(identityHeader), proxies: blockListOf(proxies) };
   return { isLoopback: isLoopback(host), secret, identity };
 }
 
