@@ -6,7 +6,7 @@ import type { BackupConclusion, OperationMemo } from '../../contract/operation.t
 import type { BackupResult } from '../../contract/run.ts';
 import { backupServerId, backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
-import { listed, quoted } from '../list-filter.ts';
+import { firstListed, quoted } from '../list-filter.ts';
 import { unlessMissing } from '../read-workflow.ts';
 import type { BackupRecord, BackupRecordKind } from '../../contract/operation.ts';
 import type { ServersQuery, SharedBackupQuery, RecordInput } from '../../features/events/shapes.ts';
@@ -29,14 +29,12 @@ export async function newestCompletedBackup(
 ): Promise<BackupConclusion | null> {
   const workflowId = backupServerId(serverId);
   const query = `WorkflowId = ${quoted(workflowId)} AND ExecutionStatus = 'Completed' AND StartTime >= '${startedSince}'`;
-  let lookedAt = 0;
-  for await (const { runId, memo, unreadable } of listed(client, query, MAX_LOOKED_AT)) {
+  for (const { runId, memo, unreadable } of await firstListed(client, query, MAX_LOOKED_AT)) {
     const handle = client.workflow.getHandle(workflowId, runId);
     const ended = await leniently(() => unlessMissing(handle.result() as Promise<BackupResult>));
     const result = unreadable === null && ended.unreadable === null ? ended.answer : null;
     const { service = '' } = (memo ?? {}) as Partial<OperationMemo>;
     if (result !== null && (result.startedAt ?? '') >= startedSince) return { service, result, error: null };
-    if ((lookedAt += 1) >= MAX_LOOKED_AT) return null;
   }
   return null;
 }

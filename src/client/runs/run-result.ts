@@ -13,6 +13,7 @@ import type { BackupResult, DeploymentResult, RunError, RunInput, RunMemo, RunRe
 import { plainText } from '../../contract/safe-text.ts';
 import { isSameTarget, targetsOf } from '../../contract/target.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
+import { resultIn } from '../read-workflow.ts';
 
 /** What Temporal's own record shows: the ids, the times, and what the input asked for. */
 export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResult {
@@ -68,11 +69,8 @@ export async function closedResult(handle: WorkflowHandle, known: RunResult): Pr
 export function failedResult(error: WorkflowFailedError, known: RunResult): RunResult {
   const { cause } = error;
   if (cause instanceof ApplicationFailure) {
-    const result = (cause.details?.[0] ?? null) as RunResult | null;
     const reported: RunError = { type: (cause.type ?? 'Internal') as ErrorType, message: cause.message };
-    return result === null || typeof result !== 'object'
-      ? { ...known, error: reported }
-      : { ...result, error: reported };
+    return { ...(resultIn<RunResult>(error) ?? known), error: reported };
   }
   if (cause instanceof TerminatedFailure) {
     return unknownResult(known, 'Terminated', `the run was terminated: ${plainText(cause.message)}`);

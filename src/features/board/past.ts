@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
-import { closedAtOrAfter, listed, ofTypes, onQueue, type Listed } from '../../client/list-filter.ts';
+import { closedAtOrAfter, firstListed, ofTypes, onQueue, type Listed } from '../../client/list-filter.ts';
 import { linksOf } from '../../client/ui-link.ts';
 import { within } from '../../client/within.ts';
 import { listedResult, recordedOutcome } from '../../client/runs/list-runs.ts';
@@ -160,13 +160,9 @@ export function createPast(session: Session): Past {
 
 const endOf = ({ result }: Pick<PastRun, 'result'>): string => result.endedAt ?? '';
 
-async function listClosed({ client, taskQueue }: Session, since: string): Promise<Listed[]> {
+function listClosed({ client, taskQueue }: Session, since: string): Promise<Listed[]> {
   const query = [ofTypes(RUN_TYPES), onQueue(taskQueue), closedAtOrAfter(since)].join(' AND ');
-  const found: Listed[] = [];
-  for await (const info of listed(client, query)) {
-    if (info.status.name !== 'CONTINUED_AS_NEW' && found.push(info) >= MOST_LISTED) break;
-  }
-  return found;
+  return firstListed(client, query, MOST_LISTED);
 }
 
 function runOfList(info: Listed): PastRun {

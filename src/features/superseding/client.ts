@@ -11,7 +11,7 @@ import type { RunMemo } from '../../contract/run.ts';
 import type { NewerRun } from './shapes.ts';
 import { targetsOf } from '../../contract/target.ts';
 import { covers } from './rules.ts';
-import { listed, quoted, RUNNING } from '../../client/list-filter.ts';
+import { firstListed, quoted, RUNNING } from '../../client/list-filter.ts';
 import { IN_PARALLEL } from '../../client/session.ts';
 import { isSignalLimitError } from '../../client/transport/grpc-errors.ts';
 
@@ -25,10 +25,8 @@ export async function signalOlderRuns(client: Client, newer: NewerRun): Promise<
   for (let first = 0; first < prefixes.length; first += PREFIXES_AT_ONCE) {
     const some = prefixes.slice(first, first + PREFIXES_AT_ONCE);
     const query = `${RUNNING} AND (${some.map((it) => `WorkflowId STARTS_WITH ${quoted(it)}`).join(' OR ')})`;
-    for await (const run of listed(client, query, MAX_RUNS)) {
-      if (isCovered(run, newer)) found.push(run);
-      if (found.length >= MAX_RUNS) break;
-    }
+    const left = MAX_RUNS - found.length;
+    found.push(...(await firstListed(client, query, left, MAX_RUNS, (run) => isCovered(run, newer))));
   }
   const notified = await pMap(found, (run) => notify(client, run, newer), IN_PARALLEL);
   return found.filter((_, index) => notified[index]).map(({ workflowId }) => workflowId);
