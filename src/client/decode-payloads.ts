@@ -10,7 +10,7 @@ import {
 export async function inputOf<T>(client: Client, workflowId: string, runId?: string): Promise<T | null> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
-    execution: { workflowId, ...(runId === undefined ? {} : { runId }) },
+    execution: { workflowId, runId: runId ?? null },
     maximumPageSize: 1,
   });
   return decoded<T>(client, history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads);

@@ -25,24 +25,18 @@ export function newKey(nowMs = Date.now()): string {
 }
 
 /**
+ * Starts a workflow under the key, or under one that no other workflow has.
+ *
  * @param start what to do if the key is taken: attach to its workflow, or throw WorkflowExecutionAlreadyStartedError
  */
-export function underKey<T>(
+export async function underKey<T>(
   key: string | undefined,
   start: (key: string, ifTaken: 'attach' | 'fail') => Promise<T>,
 ): Promise<T> {
-  return key === undefined ? underNewKey((unused) => start(unused, 'fail')) : start(key, 'attach');
-}
-
-/**
- * Starts a workflow under a key that no other workflow has.
- *
- * @param start throws WorkflowExecutionAlreadyStartedError if the key is taken
- */
-export async function underNewKey<T>(start: (key: string) => Promise<T>, nextKey: () => string = newKey): Promise<T> {
+  if (key !== undefined) return start(key, 'attach');
   for (let left = MAX_STARTS; ; left -= 1) {
     try {
-      return await start(nextKey());
+      return await start(newKey(), 'fail');
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError) || left <= 1) throw error;
     }

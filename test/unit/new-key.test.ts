@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { newKey, underNewKey } from '../../src/client/start.ts';
+import { newKey, underKey } from '../../src/client/start.ts';
 
 const taken = (key: string) => new WorkflowExecutionAlreadyStartedError('taken', `deploy:a1:${key}`, 'deployOnly');
 
@@ -15,12 +15,13 @@ test('a new key shows its minute in UTC, sorts by it, and ends in random charact
 });
 
 test('a start under a new key never attaches: if the key is taken, it uses the next one', async () => {
-  const keys = ['first', 'second'];
-  const started = await underNewKey(
-    (key) => (key === 'first' ? Promise.reject(taken(key)) : Promise.resolve(key)),
-    () => keys.shift() ?? 'none',
-  );
-  assert.equal(started, 'second');
+  const keys: string[] = [];
+  const started = await underKey(undefined, (key, ifTaken) => {
+    assert.equal(ifTaken, 'fail');
+    return keys.push(key) === 1 ? Promise.reject(taken(key)) : Promise.resolve(key);
+  });
+  assert.equal(started, keys[1]);
+  assert.notEqual(keys[0], keys[1]);
 });
 
 test('a start under a new key ends with the error if every key is taken, and at once with any other error', async () => {
@@ -29,8 +30,8 @@ test('a start under a new key ends with the error if every key is taken, and at 
     starts += 1;
     return Promise.reject(error);
   };
-  await assert.rejects(underNewKey(failing(taken('any'))), WorkflowExecutionAlreadyStartedError);
+  await assert.rejects(underKey(undefined, failing(taken('any'))), WorkflowExecutionAlreadyStartedError);
   assert.equal(starts, 5);
-  await assert.rejects(underNewKey(failing(new Error('away'))), /away/);
+  await assert.rejects(underKey(undefined, failing(new Error('away'))), /away/);
   assert.equal(starts, 6);
 });

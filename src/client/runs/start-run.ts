@@ -50,17 +50,18 @@ export async function startRun(session: Session, given: RunInput, options: Start
   const asked = withFittingMeta(given);
   const type = options.type ?? typeOf(asked);
   const { key } = options;
-  const isAgainAlone = options.again === true && key === undefined;
-  const problem = isAgainAlone ? 'again: requires a key' : startProblem(type, asked, key);
+  const again = options.again === true;
+  const problem = again && key === undefined ? 'again: requires a key' : startProblem(type, asked, key);
   if (problem !== null) throw new BelayError('Usage', problem);
   return underKey(key, (used, ifTaken) =>
-    startOnce(session, asked, { ...options, type, workflowId: runWorkflowId(type, asked, used), ifTaken }),
+    startOnce(session, asked, { type, workflowId: runWorkflowId(type, asked, used), again, ifTaken }),
   );
 }
 
 interface StartDetails {
   type: RunType;
   workflowId: string;
+  again: boolean;
   ifTaken: 'attach' | 'fail';
 }
 
@@ -68,12 +69,11 @@ interface StartDetails {
 async function startOnce(
   session: Session,
   asked: RunInput,
-  { type, workflowId, ifTaken, ...options }: StartOptions & StartDetails,
+  { type, workflowId, again, ifTaken }: StartDetails,
 ): Promise<Run> {
   let request: Request = { input: asked, served: null };
   const startMs = Date.now();
   try {
-    const again = options.again === true;
     const handle = await session.client.withDeadline(Date.now() + TIMING.client.startMs, async () => {
       request = await addressed(session, asked);
       if (again) await refuseOtherRequest(session, workflowId, request);
