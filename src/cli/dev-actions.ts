@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { printJson } from '../process/json-document.ts';
 import { homeFolder, isTemporalConfigured, serviceConfig, taskQueue } from '../config/environment/environment.ts';
 import { atItsLine, readConfiguration } from '../config/load.ts';
-import { claimHome, removeDevServerRecord, writeDevServerRecord } from '../dev/stack.ts';
+import { claimHome, removeDevServerRecord, startStack, writeDevServerRecord } from '../dev/stack.ts';
 import { choosePort } from '../dev/ports.ts';
 import type { Stack, StackOptions } from '../dev/stack.ts';
-import type { BoardServerOptions } from '../features/board/server.ts';
+import { startBoard, type BoardServerOptions } from '../features/board/server.ts';
 import { BelayError } from '../contract/errors.ts';
 import type { DevServerRecord } from '../config/dev-server-record.ts';
 import { findTemporal, type TemporalEndpoint } from '../config/find-temporal.ts';
@@ -19,7 +19,7 @@ import { runUntilSignal } from '../process/signals.ts';
 import { print, printNote } from '../process/print.ts';
 import { DEFAULT_TASK_QUEUE } from '../contract/names.ts';
 import { viewOfRun, waitAndPrint } from './wait-for-verdict.ts';
-import { openBelay } from './open-belay.ts';
+import { withBelay } from './open-belay.ts';
 
 export interface DevOptions {
   temporalPort: number;
@@ -53,8 +53,6 @@ async function runStack(
   options: DevOptions,
   { home, ...parts }: { home: string } & Pick<StackOptions, 'service' | 'temporal' | 'configuration'>,
 ): Promise<void> {
-  // Imported only here, because it loads the worker, which most commands do not need.
-  const { startStack } = await import('../dev/stack.ts');
   const policy = await policyOfFile(parts.configuration ?? {}, { log: createLogger('info', process.stderr.isTTY) });
   const portOf = async (option: string, asked: number | undefined, likely: number) =>
     asked === undefined ? { likely } : choosePort(option, asked);
@@ -84,8 +82,7 @@ async function runStack(
   }
 }
 
-async function startOwnBoard({ temporal, service }: Stack, port: BoardServerOptions['port'], isEmbedded: boolean) {
-  const { startBoard } = await import('../features/board/server.ts');
+function startOwnBoard({ temporal, service }: Stack, port: BoardServerOptions['port'], isEmbedded: boolean) {
   const { connectionOptions, uiUrl } = temporal;
   const address = connectionOptions.address ?? '';
   const own = isEmbedded ? { address, ...(uiUrl === null ? {} : { uiUrl }) } : {};
@@ -137,8 +134,6 @@ export interface DemoOptions {
 const PACE = { intervalMs: 1_000, tries: 30 };
 
 export async function demo(options: DemoOptions): Promise<void> {
-  // Imported only here, because it loads the worker, which most commands do not need.
-  const { startStack } = await import('../dev/stack.ts');
   const folder = await mkdtemp(join(tmpdir(), 'belay-demo-'));
   printNote('Starting a Temporal server, a worker and a sandbox that emulates the hosting service.');
   try {
@@ -170,18 +165,14 @@ export async function demo(options: DemoOptions): Promise<void> {
   }
 }
 
-async function runOnce({ temporal, serviceUrl }: Stack, asJson: boolean): Promise<number> {
-  const { connectionOptions, uiUrl } = temporal;
-  const belay = await openBelay({
-    service: serviceUrl,
-    address: connectionOptions.address,
-    taskQueue: DEFAULT_TASK_QUEUE,
-    ...(uiUrl === null ? {} : { uiUrl }),
-  });
-  try {
-    const run = await belay.start({ serverId: 's1', siteIds: ['a1'], backup: PACE, deploy: PACE });
-    return await waitAndPrint(run, viewOfRun(belay, run), { json: asJson });
-  } finally {
-    await belay.close();
-  }
+function runOnce({ temporal, serviceUrl }: Stack, asJson: boolean): Promise<number> {
+  const { address } = temporal.connectionOptions;
+  const ui = temporal.uiUrl === null ? {} : { uiUrl: temporal.uiUrl };
+  return withBelay(
+    async (belay) => {
+      const run = await belay.start({ serverId: 's1', siteIds: ['a1'], backup: PACE, deploy: PACE });
+      return waitAndPrint(run, viewOfRun(belay, run), { json: asJson });
+    },
+    { service: serviceUrl, address, taskQueue: DEFAULT_TASK_QUEUE, ...ui },
+  );
 }

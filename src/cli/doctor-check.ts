@@ -18,6 +18,8 @@ export interface Finding {
   fix?: () => Promise<string>;
 }
 
+export const WITHOUT_TEMPORAL: Finding = { state: 'skipped', message: 'Temporal does not answer' };
+
 export interface Check {
   name: string;
   run: () => Promise<Finding>;
@@ -65,9 +67,7 @@ async function runOnce(run: Check['run'], fix: boolean): Promise<Finding> {
 export function reasonToSkip(error: Error): string {
   if (isMissingNamespace(error)) throw error;
   // The check of Temporal gives the reason and the remedy.
-  return error instanceof BelayError && error.type === 'TemporalUnreachable'
-    ? 'Temporal does not answer'
-    : error.message;
+  return error instanceof BelayError && error.type === 'TemporalUnreachable' ? WITHOUT_TEMPORAL.message : error.message;
 }
 
 const MOST_NAMED = 5;

@@ -2,7 +2,6 @@
 import { adviceCommand } from '../features/advice/commands.ts';
 import { approvalCommands } from '../features/approvals/commands.ts';
 import { checkCommand } from '../features/site-checks/commands.ts';
-import type { Check } from './doctor-check.ts';
 import { doctorCommand } from '../features/doctor/commands.ts';
 import { gatesCommand } from '../features/gates/commands.ts';
 import { freezeCommands } from '../features/freezes/commands.ts';
@@ -19,17 +18,3 @@ export const featureCommands = () => ({
   policy: [...freezeCommands(), ...approvalCommands(), checkCommand(), gatesCommand()],
   setUp: [doctorCommand()],
 });
-
-interface DoctorChecks {
-  /** `worker`: only on a machine that is for a worker, and before Temporal is asked. `any`: at the end. */
-  on: 'worker' | 'any';
-  /** Loads what only these checks need. */
-  checks: () => Promise<Check[]>;
-}
-
-/** In their order. */
-export const DOCTOR: readonly DoctorChecks[] = [
-  { on: 'worker', checks: async () => [(await import('../features/site-checks/doctor.ts')).sitesCheck()] },
-  { on: 'any', checks: async () => (await import('../features/advice/doctor.ts')).pastChecks() },
-  { on: 'any', checks: async () => [(await import('../features/notifications/doctor.ts')).reportsCheck()] },
-];

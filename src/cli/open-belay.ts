@@ -5,13 +5,9 @@ import { identityFrom } from '../config/environment/environment.ts';
 import { findTemporal, ORIGIN_TEXTS } from '../config/find-temporal.ts';
 import { printNote } from '../process/print.ts';
 
-export async function openBelay(options?: ConnectOptions): Promise<Belay> {
-  const { connect } = await import('../starter.ts');
-  return connect(options);
-}
-
 export async function withBelay<T>(act: (belay: Belay) => Promise<T>, options?: ConnectOptions): Promise<T> {
-  const belay = await openBelay(options);
+  const { connect } = await import('../starter.ts');
+  const belay = await connect(options);
   try {
     return await act(belay);
   } finally {

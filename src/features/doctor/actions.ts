@@ -5,10 +5,18 @@ import colors from 'picocolors';
 import { printAnswer, printDocument } from '../../process/json-document.ts';
 import { currentEpoch, isServiceConfigured, taskQueue } from '../../config/environment/environment.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
-import type { Check, CheckReport } from '../../cli/doctor-check.ts';
-import { DOCTOR } from '../../cli/features.ts';
+import { runChecks, type CheckReport } from '../../cli/doctor-check.ts';
 import { findTemporal } from '../../config/find-temporal.ts';
 import { print } from '../../process/print.ts';
+import { openConnection } from '../../client/transport/open-connection.ts';
+import { openSession } from '../../client/session.ts';
+import { pastChecks } from '../advice/doctor.ts';
+import { reportsCheck } from '../notifications/doctor.ts';
+import { sitesCheck } from '../site-checks/doctor.ts';
+import { findUndecided } from './after-restore.ts';
+import { serviceChecks, starterCheck } from './service.ts';
+import { reachServer, temporalChecks } from './temporal.ts';
+import { workerChecks } from './worker.ts';
 
 export interface DoctorOptions {
   afterRestore?: boolean;
@@ -19,20 +27,6 @@ export interface DoctorOptions {
 
 export async function doctor(options: DoctorOptions): Promise<void> {
   if (options.afterRestore === true) return afterRestore(options);
-  // Imported here, because most commands need none of them.
-  const [
-    { runChecks },
-    { serviceChecks, starterCheck },
-    { reachServer, temporalChecks },
-    { workerChecks },
-    { openConnection },
-  ] = await Promise.all([
-    import('../../cli/doctor-check.ts'),
-    import('./service.ts'),
-    import('./temporal.ts'),
-    import('./worker.ts'),
-    import('../../client/transport/open-connection.ts'),
-  ]);
   const endpoint = findTemporal();
   const opening = openConnection(endpoint, { lazy: true });
   const reaching = opening.then((connection) => reachServer(connection, endpoint.namespace));
@@ -41,10 +35,11 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const reach = () => reaching;
   const role = options.for ?? (isServiceConfigured() ? 'worker' : 'starter');
   const checks = [
-    ...(role === 'worker' ? [...serviceChecks(), ...(await featureChecks('worker'))] : [starterCheck()]),
+    ...(role === 'worker' ? [...serviceChecks(), sitesCheck()] : [starterCheck()]),
     ...temporalChecks(endpoint, reach),
     ...workerChecks(reach, taskQueue()),
-    ...(await featureChecks('any')),
+    ...pastChecks(),
+    reportsCheck(),
   ];
   const show = (report: CheckReport) => options.json !== true && print(reportLine(report));
   const reports = await runChecks(checks, options.fix === true, show);
@@ -53,15 +48,8 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   process.exitCode = reports.some(({ state }) => state === 'failed') ? EXIT.usage : EXIT.completed;
 }
 
-const featureChecks = async (role: 'worker' | 'any'): Promise<Check[]> =>
-  (await Promise.all(DOCTOR.filter(({ on }) => on === role).map(({ checks }) => checks()))).flat();
-
 async function afterRestore({ fix, json: asJson }: DoctorOptions): Promise<void> {
   if (fix === true) throw new BelayError('Usage', '--after-restore changes nothing: omit --fix');
-  const [{ findUndecided }, { openSession }] = await Promise.all([
-    import('./after-restore.ts'),
-    import('../../client/session.ts'),
-  ]);
   const { session, close } = await openSession({});
   const reports = await findUndecided(session, currentEpoch()).finally(close);
   printAnswer(asJson, { checks: reports }, reports.map(reportLine));

@@ -10,7 +10,7 @@ import { messageOf, shellWord } from '../../contract/safe-text.ts';
 import { isMissingNamespace } from '../../client/transport/grpc-errors.ts';
 import { counted } from '../../contract/results.ts';
 import { ORIGIN_TEXTS, type TemporalEndpoint } from '../../config/find-temporal.ts';
-import type { NamespaceConnection, Check, Finding } from '../../cli/doctor-check.ts';
+import { WITHOUT_TEMPORAL, type NamespaceConnection, type Check, type Finding } from '../../cli/doctor-check.ts';
 import { serverTimeMs } from '../../client/server-time.ts';
 import { searchAttributeMode } from '../../config/environment/environment.ts';
 
@@ -27,7 +27,7 @@ export function temporalChecks(endpoint: TemporalEndpoint, reach: () => Promise<
     name,
     run: async () => {
       const place = await reach().catch(() => null);
-      return place === null ? { state: 'skipped', message: 'Temporal does not answer' } : inspect(place);
+      return place === null ? WITHOUT_TEMPORAL : inspect(place);
     },
   });
   return [

@@ -20,7 +20,7 @@ import {
   type PolicyNotice,
 } from '../../contract/worker-identity.ts';
 import { counted } from '../../contract/results.ts';
-import type { NamespaceConnection, Check, Finding } from '../../cli/doctor-check.ts';
+import { WITHOUT_TEMPORAL, type NamespaceConnection, type Check, type Finding } from '../../cli/doctor-check.ts';
 import { acceptsPlainPayloads, configFile } from '../../config/environment/environment.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { policyOf } from '../../config/policy.ts';
@@ -52,7 +52,7 @@ const workerCheck = (look: Look, taskQueue: string): Check => ({
   name: 'worker',
   run: async () => {
     const looked = await look();
-    if (looked === null) return { state: 'skipped', message: 'Temporal does not answer' };
+    if (looked === null) return WITHOUT_TEMPORAL;
     const { connection, namespace, seen } = looked;
     const problem = problemOfWorkers(seen, taskQueue);
     if (problem !== null) return { state: 'failed', ...problem };
@@ -85,7 +85,7 @@ const policyCheck = (look: Look, taskQueue: string): Check => ({
   name: 'policy',
   run: async (): Promise<Finding> => {
     const looked = await look();
-    if (looked === null) return { state: 'skipped', message: 'Temporal does not answer' };
+    if (looked === null) return WITHOUT_TEMPORAL;
     const { connection, namespace, seen } = looked;
     const place = { namespace, taskQueue: policyQueue(taskQueue), type: TASK_QUEUE_TYPE_ACTIVITY };
     const reported = (await pollersOf(connection.workflowService, place)).toSorted((a, b) => b.polledMs - a.polledMs);

@@ -16,7 +16,7 @@ import { ownTerminal, showUntilQuit, type Terminal } from './screen.ts';
 import colors from 'picocolors';
 import { named } from '../../contract/results.ts';
 import { durationText } from '../../contract/duration.ts';
-import { ageText } from './show-in-flight.ts';
+import { ageText, overviewDocument, overviewLines, recentlyEnded, showOverview } from './show-in-flight.ts';
 import { screenLines, tableLines, type Column } from '../../cli/table.ts';
 import type { Reading, TargetReader } from '../../cli/target-reader.ts';
 
@@ -59,8 +59,7 @@ async function targetsOfFleet(name: string): Promise<Target[]> {
 const listed = (names: readonly string[]): string =>
   names.length === 0 ? 'none' : names.map((it) => plainText(it)).join(', ');
 
-async function inFlight({ limit = TOP_LIMIT, recent: recentMs, json }: TopOptions): Promise<number> {
-  const { overviewDocument, overviewLines, recentlyEnded, showOverview } = await import('./show-in-flight.ts');
+function inFlight({ limit = TOP_LIMIT, recent: recentMs, json }: TopOptions): Promise<number> {
   return withBelay(async (belay) => {
     const overviews = belay.overview({ limit });
     const terminal = json === true ? null : ownTerminal();
