@@ -91,11 +91,6 @@ export function joinedNote(
   return `${ended}; ${retryCommand(workflowId ?? '')} starts what is not completed again, and another key a new ${what}.`;
 }
 
-function noteIfJoined(...of: Parameters<typeof joinedNote>): void {
-  const note = joinedNote(...of);
-  if (note !== null) printNote(note);
-}
-
 type AnyResult = Pick<RunResult, 'workflowId' | 'outcome' | 'error' | 'attached' | 'endedAt'>;
 
 interface Starts<R, S> {
@@ -114,10 +109,11 @@ export async function startAndPrint<R extends AnyResult, S extends Waited<R> & {
   const startedMs = Date.now();
   try {
     const started = await start();
-    if (options.detach !== true) return await waitAndPrint(started, viewOf(started), options, { stopping, startedMs });
+    const view = viewOf(started);
+    if (options.detach !== true) return await waitAndPrint(started, view, options, { stopping, startedMs });
     const result = { ...(await started.status()).result, attached: started.attached };
     print(result, options.json === true);
-    noteIfJoined(result, viewOf(started).what, startedMs);
+    printNote(joinedNote(result, view.what, startedMs) ?? []);
     return EXIT.completed;
   } finally {
     stopping.end();
@@ -145,7 +141,7 @@ export async function waitAndPrint<R extends AnyResult>(
     const result = { ...found, attached };
     if (isUnreached(error) && options.json !== true) printNote(`belay: ${error.message}`);
     else shown.print(result, options.json === true);
-    if (startedMs !== null) noteIfJoined(result, shown.what, startedMs);
+    if (startedMs !== null) printNote(joinedNote(result, shown.what, startedMs) ?? []);
     await writeSummary(options.summary, () => shown.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOfResult(result);
     const name = nameOf(last);

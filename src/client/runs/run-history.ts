@@ -1,7 +1,7 @@
 /** Reads from a run's history what the run itself does not answer: its input and the results of its operations. */
 import { ApplicationFailure, TimeoutFailure, type Client, type WorkflowHandle } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import { POOLED_WAIT_ACTIVITY, POST_ACTIVITIES, READ_ACTIVITIES } from '../../contract/names.ts';
+import { OPERATION_TYPES, POOLED_WAIT_ACTIVITY, POST_ACTIVITIES, READ_ACTIVITIES } from '../../contract/names.ts';
 import type { ReadAnswer } from '../../contract/activities.ts';
 import type { PooledWaitEnd } from '../../contract/polling.ts';
 import { isUnsent, resultOfFailure, type NotAccepted } from '../../rules/trigger-policy.ts';
@@ -19,8 +19,7 @@ export interface HistoryFacts {
 export type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
 
 /** Notifications are children of a run, too. @param type of a child */
-export const isOperation = (type: string | null | undefined): boolean =>
-  type === 'backupServer' || type === 'deploySite';
+export const isOperation = (type: string | null | undefined): boolean => OPERATION_TYPES.includes(type ?? '');
 
 export async function historyFacts(client: Client, handle: WorkflowHandle): Promise<HistoryFacts> {
   const { events } = await handle.fetchHistory();

@@ -23,7 +23,7 @@ import type { RunningFreeze } from '../freezes/shapes.ts';
 import { parseIdentity, versionText } from '../../contract/worker-identity.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
 import { createPast, subjectKey, type Past, type BoardSubject, type PastVerdict } from './past.ts';
-import { createBoardPoller, REAL, type BoardTime, type BoardSource } from './poller.ts';
+import { createBoardPoller, type BoardSource } from './poller.ts';
 import { boardStatusOf, type BoardStatus, type BoardTarget, type BoardWorker } from './status.ts';
 
 export interface BoardOptions {
@@ -32,8 +32,7 @@ export interface BoardOptions {
   configuration?: () => Promise<Configuration>;
   /** Null if the board does not read the service. */
   service: ServiceConfig | null;
-  receipts?: string;
-  time?: BoardTime;
+  receipts?: string | undefined;
 }
 
 export interface Board {
@@ -63,7 +62,7 @@ interface Known {
 }
 
 export function createBoard(options: BoardOptions): Board {
-  const { session, service, receipts, configuration = () => readConfiguration(), time = REAL } = options;
+  const { session, service, receipts, configuration = () => readConfiguration() } = options;
   const known: Known = {
     configuration: {},
     policy: policyOf({}),
@@ -97,11 +96,10 @@ export function createBoard(options: BoardOptions): Board {
             () => known.configuration,
             () => past.subjects(),
             readings,
-            time.nowMs,
           ),
         ]),
   ];
-  const poller = createBoardPoller(sources, time);
+  const poller = createBoardPoller(sources);
 
   function status(since: string | null = null): BoardStatus {
     const nowMs = Date.now();
@@ -193,7 +191,7 @@ export function serviceSource(
   configurationNow: () => Configuration,
   subjectsOfPast: () => BoardSubject[],
   readings: Map<string, Reading>,
-  nowMs: () => number,
+  nowMs = () => Date.now(),
 ): BoardSource {
   const { maxRequestsPerSecond: ceiling, ...unlimited } = service;
   const everyMs = 1_000 / (ceiling === undefined ? READS_PER_SECOND : ceiling * SHARE_OF_CEILING);

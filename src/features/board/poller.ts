@@ -35,7 +35,7 @@ export interface BoardTime {
   sleep: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-export const REAL: BoardTime = { nowMs: () => Date.now(), sleep: (ms, signal) => sleep(ms, undefined, { signal }) };
+const REAL: BoardTime = { nowMs: () => Date.now(), sleep: (ms, signal) => sleep(ms, undefined, { signal }) };
 
 interface Followed {
   source: BoardSource;

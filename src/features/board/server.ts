@@ -45,7 +45,7 @@ export async function startBoard(options: BoardServerOptions): Promise<{ url: st
   const { host, port, service, receipts, temporal = {}, log } = options;
   const guards = await guardsOf(options);
   const { session, close } = await openSession(temporal, { lazy: true });
-  const board = createBoard({ session, service, ...(receipts === undefined ? {} : { receipts }) });
+  const board = createBoard({ session, service, receipts });
   const app = createBoardServer({ board, guards, log });
   const end = async () => {
     board.stop();

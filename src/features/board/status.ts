@@ -91,9 +91,9 @@ export interface BoardStatus {
   /** The next firings of the schedules, the first one first. */
   next: { at: string; scheduleId: string }[];
   schedules: Pick<ScheduleState, 'scheduleId' | 'when' | 'timeZone' | 'paused' | 'note' | 'skipped' | 'missed'>[];
-  workers: BoardWorker[] | null;
+  workers: readonly BoardWorker[] | null;
   /** Failed reads, because of which a part of this may be old. */
-  problems: Problem[];
+  problems: readonly Problem[];
 }
 
 const MOST_NEXT = 10;
@@ -122,8 +122,8 @@ export function boardStatusOf(seen: BoardSeen, nowMs: number, since: string | nu
       skipped,
       missed,
     })),
-    workers: seen.workers === null ? null : [...seen.workers],
-    problems: [...seen.problems],
+    workers: seen.workers,
+    problems: seen.problems,
   };
 }
 

@@ -61,8 +61,8 @@ export function createOverview(session: Session, options: OverviewOptions): Live
   async function list(): Promise<void> {
     const listed = await within(session, TIMING.client.listMs, 'list what is in flight', () => listOpen(session));
     listedMs = performance.now();
-    complete = listed.complete;
-    followed = new Map(listed.open.map((info) => [info.runId, keptOrNew(followed.get(info.runId), info)]));
+    complete = listed.length < MOST_LISTED;
+    followed = new Map(listed.map((info) => [info.runId, keptOrNew(followed.get(info.runId), info)]));
   }
 
   /** Keeps what a question returned, because the list shows less. */
@@ -135,16 +135,9 @@ const withoutTargets = ({ result, ...status }: RolloutStatus): RolloutStatus => 
 /** Temporal lists at most this many at once. */
 const MOST_LISTED = 1_000;
 
-interface Open {
-  open: Listed[];
-  /** False if there are more. */
-  complete: boolean;
-}
-
-async function listOpen({ client, taskQueue }: Session): Promise<Open> {
+function listOpen({ client, taskQueue }: Session): Promise<Listed[]> {
   const query = [ofTypes([...RUN_TYPES, ROLLOUT_TYPE]), onQueue(taskQueue), RUNNING].join(' AND ');
-  const open = await firstListed(client, query, MOST_LISTED);
-  return { open, complete: open.length < MOST_LISTED };
+  return firstListed(client, query, MOST_LISTED);
 }
 
 /* What an overview knows of a run or rollout in flight, and how long that stays true. Pure. */
