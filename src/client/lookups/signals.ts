@@ -47,15 +47,8 @@ export function createThrottledSignal<T>(
 ): ThrottledSignal<T> {
   const latest = new Map<string, { atMs: number; count: number }>();
   const send = async (workflowId: string, argument: T): Promise<boolean> => {
-    try {
-      const handle = client.workflow.getHandle(workflowId);
-      if (!(await accepts(handle, argument))) return false;
-      await handle.signal<[T]>(name, argument);
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError || isSignalLimitError(error)) return false;
-      throw error;
-    }
+    const handle = client.workflow.getHandle(workflowId);
+    return (await accepts(handle, argument)) && isTaken(handle.signal<[T]>(name, argument));
   };
   return (workflowId, argument) => {
     const key = JSON.stringify([workflowId, kindOf(argument)]);
@@ -75,6 +68,16 @@ export function createThrottledSignal<T>(
     return Promise.resolve(true);
   };
 }
+
+/** @returns false if the workflow is gone, or accepts no more signals */
+export const isTaken = (signal: Promise<void>): Promise<boolean> =>
+  signal.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof WorkflowNotFoundError || isSignalLimitError(error)) return false;
+      throw error;
+    },
+  );
 
 /*
  * Tells whether a workflow that polls has room for signals, and polls the service that they are about. The receiver

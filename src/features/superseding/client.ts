@@ -3,7 +3,6 @@
  * one when it asks for the lock.
  */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import pMap from 'p-map';
 import { coveredRunPrefixes } from '../../contract/ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
@@ -13,7 +12,7 @@ import { targetsOf } from '../../contract/target.ts';
 import { covers } from './rules.ts';
 import { firstListed, quoted, RUNNING } from '../../client/list-filter.ts';
 import { IN_PARALLEL } from '../../client/session.ts';
-import { isSignalLimitError } from '../../client/transport/grpc-errors.ts';
+import { isTaken } from '../../client/lookups/signals.ts';
 
 const MAX_RUNS = 200;
 const PREFIXES_AT_ONCE = 50;
@@ -28,7 +27,9 @@ export async function signalOlderRuns(client: Client, newer: NewerRun): Promise<
     const left = MAX_RUNS - found.length;
     found.push(...(await firstListed(client, query, left, MAX_RUNS, (run) => isCovered(run, newer))));
   }
-  const notified = await pMap(found, (run) => notify(client, run, newer), IN_PARALLEL);
+  const signalled = ({ workflowId, runId }: WorkflowExecutionInfo) =>
+    isTaken(client.workflow.getHandle(workflowId, runId).signal<[NewerRun]>(SIGNALS.superseded, newer));
+  const notified = await pMap(found, signalled, IN_PARALLEL);
   return found.filter((_, index) => notified[index]).map(({ workflowId }) => workflowId);
 }
 
@@ -37,18 +38,4 @@ function isCovered({ runId, type, memo }: WorkflowExecutionInfo, newer: NewerRun
   const { input } = (memo ?? {}) as Partial<RunMemo>;
   if (runId === newer.runId || type !== newer.work.type) return false;
   return input === undefined || covers(newer.work, { serverId: input.serverId ?? null, targets: targetsOf(input) });
-}
-
-async function notify(
-  { workflow }: Client,
-  { workflowId, runId }: WorkflowExecutionInfo,
-  newer: NewerRun,
-): Promise<boolean> {
-  try {
-    await workflow.getHandle(workflowId, runId).signal<[NewerRun]>(SIGNALS.superseded, newer);
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError || isSignalLimitError(error)) return false;
-    throw error;
-  }
 }
