@@ -36,22 +36,17 @@ export function createFindRunOf(
 ): (workflow: Workflow) => Promise<string> {
   const client = new Client({ connection, namespace });
   // A workflow keeps its parent.
-  const known = new LRUCache<string, Promise<string>>({ max: MAX_REMEMBERED });
-
-  async function askFor({ workflowId, runId }: Workflow): Promise<string> {
-    const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
-    return raw.workflowExecutionInfo?.parentExecution?.runId ?? runId;
-  }
-
-  return (workflow) => {
+  const known = new LRUCache<string, string, Workflow>({
+    max: MAX_REMEMBERED,
+    async fetchMethod(runId, _known, { context: { workflowId } }) {
+      const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+      return raw.workflowExecutionInfo?.parentExecution?.runId ?? runId;
+    },
+  });
+  return async (workflow) => {
     const { runId, type } = workflow;
-    if (!PARTS_OF_RUNS.includes(type)) return Promise.resolve(runId);
-    const asked = known.get(runId) ?? askFor(workflow);
-    known.set(runId, asked);
-    return asked.catch(() => {
-      known.delete(runId);
-      return runId;
-    });
+    if (!PARTS_OF_RUNS.includes(type)) return runId;
+    return (await known.fetch(runId, { context: workflow }).catch(() => undefined)) ?? runId;
   };
 }
 
