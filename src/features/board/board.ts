@@ -45,7 +45,6 @@ export interface Board {
   stop(): void;
 }
 
-/** Temporal lists at most this many workflows at once. */
 const MOST_IN_FLIGHT = 1_000;
 /** The rate of reads if the service has no ceiling. */
 const READS_PER_SECOND = 2;
@@ -74,7 +73,6 @@ export function createBoard(options: BoardOptions): Board {
   };
   const past = createPast(session);
   const readings = new Map<string, Reading>();
-  const targets = () => targetsIn(known.configuration);
   const sources: BoardSource[] = [
     {
       name: 'belay.yaml',
@@ -105,7 +103,7 @@ export function createBoard(options: BoardOptions): Board {
     const nowMs = Date.now();
     const seen = {
       ...known,
-      targets: targets(),
+      targets: targetsIn(known.configuration),
       past,
       readings: service === null ? null : readings,
       freezes: freezesIn(known, nowMs),

@@ -1,7 +1,6 @@
 /** Groups past runs by subject. It reads Temporal's list, the results of runs, and kept receipts. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { closedAtOrAfter, firstListed, ofTypes, onQueue, type Listed } from '../../client/list-filter.ts';
@@ -50,7 +49,6 @@ export interface PastVerdict {
 
 /** A run that ended. `isRead` tells whether its own result is known, or only its entry in the list. */
 interface PastRun {
-  info: WorkflowExecutionInfo | null;
   result: RunResult;
   by: string | null;
   isRead: boolean;
@@ -117,16 +115,16 @@ export function createPast(session: Session): Past {
     return [...ranked].sort(([, a], [, b]) => a - b).map(([run]) => run);
   }
 
-  async function read(run: PastRun & { info: WorkflowExecutionInfo }): Promise<void> {
-    const { workflowId, runId } = run.info;
-    const handle = session.client.workflow.getHandle(workflowId, runId);
+  async function read(run: PastRun): Promise<void> {
+    const { workflowId, runId } = run.result;
+    const handle = session.client.workflow.getHandle(workflowId ?? '', runId ?? '');
     const result = await closedResult(handle, run.result).catch((error: unknown) => {
       if (isUnreachable(error) || isLimited(error) || isDenied(error)) throw error;
       // A workflow that was deleted meanwhile, or whose result this program cannot read, stays as the list shows it.
       const unreadable = error instanceof PayloadError ? { unreadable: error.message } : {};
       return { ...run.result, outcome: listedOutcome(run.result), ...unreadable };
     });
-    add(runId, { ...run, result: { ...result, workflowId, runId, endedAt: endOf(run) }, isRead: true });
+    add(runId ?? '', { ...run, result: { ...result, workflowId, runId, endedAt: endOf(run) }, isRead: true });
   }
 
   return {
@@ -144,8 +142,7 @@ export function createPast(session: Session): Past {
       }),
     readResults: () =>
       within(session, TIMING.client.listMs, 'read past runs', async () => {
-        const next = unread().flatMap((run) => (run.info === null ? [] : [{ ...run, info: run.info }]));
-        await pMap(next.slice(0, READ_AT_ONCE), read, IN_PARALLEL);
+        await pMap(unread().slice(0, READ_AT_ONCE), read, IN_PARALLEL);
       }),
     async readReceipts(folder) {
       const names = (await readdir(folder)).filter((it) => it.endsWith('.json') && !filesRead.has(it));
@@ -168,7 +165,7 @@ function listClosed({ client, taskQueue }: Session, since: string): Promise<List
 function runOfList(info: Listed): PastRun {
   const memo = (info.memo ?? {}) as Partial<RunMemo>;
   const by = memo.by ?? info.parentExecution?.workflowId ?? null;
-  return { info, result: { ...listedResult(info), outcome: recordedOutcome(info) }, by, isRead: false };
+  return { result: { ...listedResult(info), outcome: recordedOutcome(info) }, by, isRead: false };
 }
 
 export function subjectsOf({ backup, deployments }: Pick<RunResult, 'backup' | 'deployments'>): BoardSubject[] {
@@ -238,5 +235,5 @@ function runOfReceipt(document: unknown): PastRun | null {
     commit: request?.commit ?? null,
     startedAt: entries[0]?.at ?? null,
   });
-  return { info: null, result, by: null, isRead: true };
+  return { result, by: null, isRead: true };
 }
