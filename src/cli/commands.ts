@@ -66,7 +66,6 @@ const KINDS: {
 
 const deploys = (type: RunType) => type === 'backupThenDeploy' || type === 'deployOnly';
 
-/** `belay run`, `backup`, `deploy` and `watch`. */
 export function runCommands(): Command[] {
   return KINDS.map(({ name, type, summary: short, description, examples: lines }) => {
     const command = addRunOptions(new Command(name).summary(short).description(description), name);

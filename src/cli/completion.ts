@@ -37,7 +37,7 @@ export function addCompletion(belay: Command): void {
 }
 
 /** Bash expands a suggestion as it expands a command, so a name that needs quotes is never suggested. */
-function safeNames(names: NameInFile[]): NameInFile[] {
+function safeNames(names: NamesInFile['servers']) {
   return names
     .filter(({ name }) => shellWord(name) === name)
     .map(({ name, place }) => ({ name, place: plainText(place) }));
@@ -45,19 +45,8 @@ function safeNames(names: NameInFile[]): NameInFile[] {
 
 /* The names in belay.yaml, for shell completion. Reads what is there, because the file may be unfinished. */
 
-/** A name, and where it belongs. */
-interface NameInFile {
-  name: string;
-  place: string;
-}
-
-interface NamesInFile {
-  servers: NameInFile[];
-  sites: NameInFile[];
-  apps: NameInFile[];
-  rollouts: NameInFile[];
-  sources: NameInFile[];
-}
+/** Names, and where each of them belongs. */
+type NamesInFile = Record<'servers' | 'sites' | 'apps' | 'rollouts' | 'sources', { name: string; place: string }[]>;
 
 /** @returns no names if the file is missing or is not YAML */
 async function readNames(): Promise<NamesInFile> {

@@ -72,7 +72,6 @@ export function reasonToSkip(error: Error): string {
 
 const MOST_NAMED = 5;
 
-/** The first few, and how many more there are. */
 export function shortList(texts: readonly string[]): string {
   const more = texts.length > MOST_NAMED ? [`${texts.length - MOST_NAMED} more`] : [];
   return [...texts.slice(0, MOST_NAMED), ...more].join('; ');

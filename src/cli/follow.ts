@@ -121,7 +121,6 @@ export function createDisplay(stream: NodeJS.WriteStream): Display {
 }
 
 interface Following {
-  /** Stops looking and showing. */
   stop(): void;
 }
 

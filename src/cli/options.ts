@@ -110,7 +110,6 @@ export const followOption = () =>
 /** How many runs `belay list` shows without `--limit`. */
 export const LIST_LIMITS = { alone: 20, withSince: 1_000 } as const;
 
-/** The default of the receiver. */
 export const WEBHOOK_PORT = 4181;
 export const BOARD_PORT = 4183;
 
@@ -141,7 +140,6 @@ export function refuseRepeated(command: Command): void {
   }
 }
 
-/** Collects different values in the order of the command line. */
 export function collectOf<T>(parse: (text: string) => T) {
   return (text: string, before: T[] = []): T[] => {
     const value = parse(text);

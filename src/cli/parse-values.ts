@@ -81,7 +81,6 @@ export function parseRunId(text: string): string {
   throw new InvalidArgumentError(`"${text}" is not a run id. It is a UUID, which \`--json\` prints as runId.`);
 }
 
-/** For an option that can be given several times. */
 export function collectTargets(toTarget: (id: string) => Target, limit: number) {
   return (text: string, before: Target[] = []): Target[] => {
     const target = toTarget(parseId(text));

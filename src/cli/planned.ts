@@ -18,10 +18,8 @@ interface PlannedRun extends RunParts {
 }
 
 export interface Planned {
-  /** What is wrong with the input, or null. */
   problem: string | null;
   runs: PlannedRun[];
-  /** The options of each run. */
   options: RunInput;
   rollout: Omit<RolloutInput, 'key'> | null;
   override: FreezeOverride | undefined;

@@ -12,7 +12,6 @@ import { resultOfError } from './run-text.ts';
 import { refuseRepeated } from './options.ts';
 import { VERSION } from '../process/version.ts';
 
-/** The command line, ready to parse arguments. */
 export function program(): Command {
   const belay = new Command('belay')
     .description('Back up a server, wait until the backup is complete, then deploy its sites. Runs on Temporal.')
@@ -100,7 +99,6 @@ function addShortForms(command: Command): void {
   }
 }
 
-/** Sorts the options of a command that starts something. */
 function groupOptions(command: Command): void {
   const startsSomething = command.options.some(({ long }) => long === '--meta');
   if (!startsSomething) return;
@@ -113,7 +111,6 @@ function groupOptions(command: Command): void {
   }
 }
 
-/** The table of environment variables. */
 function environmentHelp(help: Help): string {
   const width = Math.max(...VARIABLES.map(({ name }) => name.length));
   const sections = VARIABLE_SECTIONS.map(({ title, rows }) => {
@@ -199,7 +196,6 @@ export async function executeCommand(args: string[]): Promise<number> {
   }
 }
 
-/** Runs the command of this process, and ends it. */
 export async function main(): Promise<void> {
   let writeError: string | null = null;
   const note = (error?: NodeJS.ErrnoException | null) => {

@@ -33,11 +33,9 @@ export interface Reading {
 }
 
 export interface TargetReader {
-  /** Where the service is. */
   readonly baseUrl: string;
   /** Reads a target once more. @returns the reading, and how long no target may be read after it */
   read(before: Reading): Promise<{ reading: Reading; pauseMs: number }>;
-  /** Reads each target once. */
   readAll(targets: readonly Target[]): Promise<Reading[]>;
   /** Reads each at the interval, and later if the service asks for that. */
   follow(targets: readonly Target[], intervalMs: number): { readings(): Reading[]; stop(): void };
@@ -87,7 +85,6 @@ export function createTargetReader(
 interface Answer extends Pick<Reading, 'status' | 'state' | 'problem' | 'isMissing'> {
   /** Before it may be read again. */
   pauseMs: number;
-  /** Whether only the ceiling held it back. */
   isCeiling: boolean;
 }
 

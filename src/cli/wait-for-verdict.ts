@@ -31,12 +31,9 @@ export interface Waited<R> {
   cancel(): Promise<boolean>;
 }
 
-/** How to show a run or rollout. */
 export interface View<R> {
   what: string;
-  /** Shows the progress until stopped. */
   showProgress(): { stop(result: R): void };
-  /** Prints the result, after the progress. */
   print(result: R, json: boolean): void;
   ofError(error: unknown): R;
   markdown(result: R): string | Promise<string>;

@@ -28,7 +28,6 @@ export type Contact =
   /** Only workers of one version may continue the run, and none of them is running. */
   | 'unserved';
 
-/** Why a run does not answer. */
 export async function reasonOfSilence(
   session: Session,
   { raw, historyLength }: WorkflowExecutionDescription,
@@ -92,7 +91,6 @@ export async function findUnserved(
   return null;
 }
 
-/** @returns the missing version, or null */
 async function unservedVersion(
   { workers }: Session,
   described: WorkflowExecutionDescription,

@@ -353,7 +353,6 @@ function usualText(past: readonly PastVerdict[]): string {
   return `${took(half)}; nine of ten take at most ${took(most)} (${counted(completed.length, 'completed run')})`;
 }
 
-/** Compares the last run with the one before. */
 function changeText([last, before]: readonly PastVerdict[]): string {
   if (last === undefined || before === undefined) return 'not known: there are no two runs to compare';
   const areKnown = last.outcome !== null && before.outcome !== null;

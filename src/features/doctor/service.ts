@@ -12,6 +12,11 @@ import { HTTP_TIMEOUTS, probeService } from '../../worker/probe-service.ts';
 import type { Check, Finding } from '../../cli/doctor-check.ts';
 import { clockFinding } from './temporal.ts';
 
+const UNCONFIGURED: Finding = {
+  state: 'skipped',
+  message: 'not checked, because the configuration is missing or invalid',
+};
+
 export function serviceChecks(): Check[] {
   let config: ServiceConfig | null = null;
   return [
@@ -34,8 +39,8 @@ export function serviceChecks(): Check[] {
         return { state: 'failed', message: 'BELAY_API_URL is not set', remedy };
       },
     },
-    { name: 'service', run: () => (config === null ? skipped() : checkService(config)) },
-    { name: "service's clock", run: () => (config === null ? skipped() : checkClock(config)) },
+    { name: 'service', run: async () => (config === null ? UNCONFIGURED : checkService(config)) },
+    { name: "service's clock", run: async () => (config === null ? UNCONFIGURED : checkClock(config)) },
   ];
 }
 
@@ -80,8 +85,4 @@ async function checkClock(config: ServiceConfig): Promise<Finding> {
   if (dateMs === null) return { state: 'skipped', message: 'the service does not report its time' };
   // The header has whole seconds, so add half of one.
   return clockFinding('the service', dateMs + 500, askedMs);
-}
-
-async function skipped(): Promise<Finding> {
-  return { state: 'skipped', message: 'not checked, because the configuration is missing or invalid' };
 }
