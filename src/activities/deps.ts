@@ -1,12 +1,9 @@
 /** Everything that activities need from outside. The worker passes it in. */
 import type { LookupsAndSignals } from '../client/lookups/index.ts';
 import type { Notifier } from '../features/notifications/worker.ts';
-import type { WorkerInfo } from '../contract/activities.ts';
-import type { HostingApiClient } from '../hosting-api/index.ts';
 import type { TriggerDeps } from './post-trigger.ts';
 import type { OnRead } from './read-status.ts';
 import type { Pool } from './pooled-wait.ts';
-import type { Rest } from './failures.ts';
 import type { Policy } from '../config/policy.ts';
 import type { GetPage } from '../features/gates/worker-measure.ts';
 import type { ReadSite } from '../site-check/index.ts';
@@ -20,10 +17,7 @@ interface Admission {
   noteRead: (dueMs: number) => number;
 }
 
-export interface ActivityDeps extends Omit<TriggerDeps, 'served'> {
-  service: HostingApiClient;
-  rest: Rest;
-  workerInfo: WorkerInfo;
+export interface ActivityDeps extends TriggerDeps {
   admission: Admission;
   /** These are activities without a wrapper. */
   lookupsAndSignals: LookupsAndSignals;

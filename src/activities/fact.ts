@@ -44,7 +44,7 @@ export function createDescribeWorker(deps: Deps, facts: readonly Fact[]) {
   const { workerInfo, admission, policy, clocks } = deps;
   /** The answer of the worker that executes this. */
   return async (question: WorkerQuestion = {}): Promise<WorkerInfo> => {
-    const { begins = false, hasPlace = false, request, atMs = clocks?.wallMs() ?? Date.now() } = question;
+    const { begins = false, hasPlace = false, request, atMs = clocks.wallMs() } = question;
     const inForce = await policy();
     const checked = request === undefined ? undefined : checkRequest(request);
     const isRefused = request === undefined || checked === undefined || 'problem' in checked;

@@ -51,16 +51,17 @@ export function triggerFailure(
   return ApplicationFailure.create({ type, message, nonRetryable: true, details: [details] });
 }
 
-export type Served = Pick<WorkerInfo, 'service' | 'formerly' | 'epoch'> & Partial<Pick<WorkerInfo, 'deploysApps'>>;
-
 /**
  * Returns why this worker does not serve a request, or null. It then sends nothing, so that one misconfigured worker
  * cannot fail runs.
  */
-export function notServed({ service, target }: { service: string; target?: Target }, served: Served): string | null {
-  if (!isServed(service, served))
-    return `this run is for ${service}, but this worker serves ${served.service}: correct its BELAY_API_URL, or stop it`;
-  return target === undefined || served.deploysApps === true || !isApp(target) ? null : NO_APP_PATHS;
+export function notServed(
+  { service, target }: { service: string; target?: Target },
+  worker: WorkerInfo,
+): string | null {
+  if (!isServed(service, worker))
+    return `this run is for ${service}, but this worker serves ${worker.service}: correct its BELAY_API_URL, or stop it`;
+  return target === undefined || worker.deploysApps === true || !isApp(target) ? null : NO_APP_PATHS;
 }
 
 /** Makes Temporal give the activity to another worker. @param type what this worker lacks */

@@ -10,12 +10,11 @@ import type { Fact } from './fact.ts';
 import { createFreezeActivities, freezePermit, freezesFact, type Judge } from '../features/freezes/worker.ts';
 import { createGates, gatesFact } from '../features/gates/worker.ts';
 import type { Permit } from './post-checks.ts';
-import type { Served } from './failures.ts';
 import { reportsFact } from '../features/notifications/worker-reports.ts';
 import { checksFact, createSiteChecks } from '../features/site-checks/worker.ts';
 
 /** Their names and payloads are stored in histories. */
-export const featureActivities = (deps: ActivityDeps & { served: Served }) => ({
+export const featureActivities = (deps: ActivityDeps) => ({
   ...createSiteChecks(deps),
   ...createGates(deps),
   ...createFreezeActivities(deps),

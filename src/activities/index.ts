@@ -14,9 +14,8 @@ import type { NotifyInput } from '../features/notifications/shapes.ts';
 import type { ReportAnswer, ReportMessage } from '../features/notifications/shapes.ts';
 import { TIMING } from '../contract/timing.ts';
 
-export function createActivities(given: ActivityDeps) {
-  const deps = { ...given, served: given.workerInfo };
-  const reads = createReads({ ...deps, noteRead: deps.admission.noteRead });
+export function createActivities(deps: ActivityDeps) {
+  const reads = createReads(deps);
   return {
     ...deps.lookupsAndSignals,
     ...singleReads(reads, deps.clocks),

@@ -1,7 +1,7 @@
 /** Decides whether a POST may be sent now. A check that refuses throws a typed failure, and then nothing is sent. */
 import { activityInfo } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
-import type { ActivityInProgress, TriggerActivityInput } from '../contract/activities.ts';
+import type { ActivityInProgress, TriggerActivityInput, WorkerInfo } from '../contract/activities.ts';
 import type { StartedBy } from '../features/approvals/shapes.ts';
 import type { Judges } from './features.ts';
 import type { PlannedOperation } from '../contract/target.ts';
@@ -9,11 +9,11 @@ import { otherEpoch } from '../contract/service-identity.ts';
 import { TIMING } from '../contract/timing.ts';
 import { plainText, messageOf } from '../contract/safe-text.ts';
 import type { SendPermit } from '../hosting-api/index.ts';
-import { notServed, triggerFailure, type Served, restingMessage, type Rest } from './failures.ts';
+import { notServed, triggerFailure, restingMessage, type Rest } from './failures.ts';
 import { startStopwatch, type Clocks } from './stopwatch.ts';
 
 export interface PostCheckDeps extends Judges {
-  served: Served;
+  workerInfo: WorkerInfo;
   rest: Rest;
   refused: RefusedPosts;
   /**
@@ -24,8 +24,7 @@ export interface PostCheckDeps extends Judges {
   awaitedForMs: (activity: ActivityInProgress) => Promise<number | null>;
   /** Returns the run and, if there is one, the rollout that led to an activity, as Temporal recorded them. */
   startedBy: (activity: Pick<ActivityInProgress, 'workflowId' | 'runId'>) => Promise<StartedBy[]>;
-  /** Default: the clocks of this machine. */
-  clocks?: Clocks | undefined;
+  clocks: Clocks;
 }
 
 export type PostInput = TriggerActivityInput & PlannedOperation;
@@ -73,14 +72,14 @@ export function couldNotAsk(error: unknown): never {
   throw triggerFailure('Resting', `not sent: Temporal could not be asked first (${plainText(messageOf(error))})`);
 }
 
-function checkService(input: PostInput, { served }: PostCheckDeps): void {
-  const message = notServed(input, served);
+function checkService(input: PostInput, { workerInfo }: PostCheckDeps): void {
+  const message = notServed(input, workerInfo);
   if (message !== null) throw triggerFailure('NotSent', message);
 }
 
 /** After a restore, Temporal may not remember a request that was sent. */
-function checkEpoch({ epoch }: PostInput, { served }: PostCheckDeps): void {
-  const problem = otherEpoch({ epoch, beganMs: 0 }, served.epoch);
+function checkEpoch({ epoch }: PostInput, { workerInfo }: PostCheckDeps): void {
+  const problem = otherEpoch({ epoch, beganMs: 0 }, workerInfo.epoch);
   if (problem !== null) throw triggerFailure('Restored', problem);
 }
 

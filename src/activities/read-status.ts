@@ -3,24 +3,18 @@
  * leave the read to another worker.
  */
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { OperationStatus, ReadOptions, HostingApiClient } from '../hosting-api/index.ts';
+import type { OperationStatus, ReadOptions } from '../hosting-api/index.ts';
 import type { DeploymentIdField, ReadAnswer, ReadFailure, ReadInput } from '../contract/activities.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import type { OperationKind } from '../contract/sinks.ts';
 import type { Target } from '../contract/target.ts';
 import { plainText, replaceUnprintable } from '../contract/safe-text.ts';
-import { isOfThisWorker, notServed, toReadFailure, type Served, leftWhileResting, type Rest } from './failures.ts';
+import { isOfThisWorker, notServed, toReadFailure, leftWhileResting } from './failures.ts';
 import { TIMING } from '../contract/timing.ts';
+import type { ActivityDeps } from './deps.ts';
 import type { Clocks } from './stopwatch.ts';
 
-interface ReadDeps {
-  service: HostingApiClient;
-  served: Served;
-  rest: Rest;
-  /** @param dueMs when the read was due, by Temporal's clock. @returns how late it is */
-  noteRead: (dueMs: number) => number;
-  onRead?: OnRead | undefined;
-}
+type ReadDeps = Pick<ActivityDeps, 'service' | 'workerInfo' | 'rest' | 'admission' | 'onRead'>;
 
 /** @param result `answered`, or the kind of the failure. @param lateMs null if the read was not due at a time */
 export type OnRead = (
@@ -31,13 +25,13 @@ export type OnRead = (
 
 export type Reads = ReturnType<typeof createReads>;
 
-export function createReads({ service, served, rest, noteRead, onRead }: ReadDeps) {
+export function createReads({ service, workerInfo, rest, admission, onRead }: ReadDeps) {
   async function reportedRead(
     operation: OperationKind,
     input: ReadInput & { target?: Target },
     ask: (options: ReadOptions) => Promise<OperationStatus>,
   ): Promise<ReadAnswer> {
-    const lateMs = input.dueMs === undefined ? null : noteRead(input.dueMs);
+    const lateMs = input.dueMs === undefined ? null : admission.noteRead(input.dueMs);
     const answer = await read(input, ask);
     onRead?.(operation, answer.ok ? 'answered' : answer.kind, lateMs);
     return answer;
@@ -47,7 +41,7 @@ export function createReads({ service, served, rest, noteRead, onRead }: ReadDep
     input: ReadInput & { target?: Target },
     ask: (options: ReadOptions) => Promise<OperationStatus>,
   ): Promise<ReadAnswer> {
-    const message = notServed(input, served);
+    const message = notServed(input, workerInfo);
     if (message !== null) {
       return {
         ok: false,
@@ -87,18 +81,17 @@ const statusText = (status: string): string => plainText(replaceUnprintable(stat
  * Wraps the activities that make one read. Pooled waits are not wrapped, because they have heartbeats of their own,
  * whose details these would erase.
  */
-export const singleReads = ({ readLatestDeployment, readBackup }: Reads, clocks?: Clocks): Reads => ({
+export const singleReads = ({ readLatestDeployment, readBackup }: Reads, clocks: Clocks): Reads => ({
   readLatestDeployment: (input) => single(() => readLatestDeployment(input), clocks),
   readBackup: (input) => single(() => readBackup(input), clocks),
 });
 
-async function single(read: () => Promise<ReadAnswer>, clocks?: Clocks): Promise<ReadAnswer> {
+async function single(read: () => Promise<ReadAnswer>, clocks: Clocks): Promise<ReadAnswer> {
   const beats = setInterval(() => heartbeat(), TIMING.read.heartbeatMs).unref();
-  const nowMs = () => clocks?.monotonicMs() ?? performance.now();
-  const beganMs = nowMs();
+  const beganMs = clocks.monotonicMs();
   try {
     const answer = await read();
-    const passedMs = Math.floor(nowMs() - beganMs);
+    const passedMs = Math.floor(clocks.monotonicMs() - beganMs);
     return { ...answer, answeredMs: activityInfo().currentAttemptScheduledTimestampMs + passedMs };
   } finally {
     clearInterval(beats);

@@ -1,6 +1,7 @@
 /** Starts a worker: checks the service, registers search attributes, and applies the measured settings. */
 import type { ConnectionLike } from '@temporalio/client';
 import { createActivities } from '../activities/index.ts';
+import { MACHINE_CLOCKS } from '../activities/stopwatch.ts';
 import type { ServiceConfig, SearchAttributeMode } from '../config/environment/environment.ts';
 import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer, type Pacer, type RequestReport } from '../hosting-api/index.ts';
@@ -107,6 +108,7 @@ export async function startWorker(
     rest,
     admission,
     pool,
+    clocks: MACHINE_CLOCKS,
     readSite: createSiteReader(),
     getPage: readPage,
     policy,

@@ -4,6 +4,7 @@ import { createApprovalJudge } from '../../src/features/approvals/worker.ts';
 import { createJudge } from '../../src/features/freezes/worker.ts';
 import { fixedPolicy } from '../../src/config/live-policy.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
+import { MACHINE_CLOCKS } from '../../src/activities/stopwatch.ts';
 
 const nothing = () => Promise.resolve(null);
 
@@ -27,6 +28,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   approvals: createApprovalJudge(fixedPolicy({})),
   judge: createJudge(fixedPolicy({}), () => Promise.resolve([])),
   admission: { admitNewcomer: () => true, noteRead: () => 0 },
+  clocks: MACHINE_CLOCKS,
   pool: createPool(() => Promise.resolve(Date.now())),
   rest: { reason: null, begin: () => undefined, isOver: () => Promise.resolve(true) },
   hasColleagues: () => Promise.resolve(false),

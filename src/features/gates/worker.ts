@@ -18,7 +18,8 @@ import type { Fact } from '../../activities/fact.ts';
 import { type GetPage, measure, wordsIn, type GatePlace, type Word } from './worker-measure.ts';
 import type { Policy } from '../../config/policy.ts';
 import { GATE_DEFAULTS } from '../../request/limits.ts';
-import { leftToOthers, notServed, type Served } from '../../activities/failures.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { leftToOthers, notServed } from '../../activities/failures.ts';
 import { checkAddress, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import { type GateConfig, gatePace } from './config.ts';
@@ -26,15 +27,11 @@ import { definedFields, ownEntry } from '../../contract/plain-object.ts';
 import { hashOf } from '../../contract/ids.ts';
 import { headersSource } from '../../config/file/request-schema.ts';
 
-interface GateDeps {
-  served: Served;
-  policy: () => Promise<Policy>;
-  getPage: GetPage;
-}
+type GateDeps = Pick<ActivityDeps, 'workerInfo' | 'policy' | 'getPage'>;
 
-export const createGates = ({ served, policy, getPage }: GateDeps) => ({
+export const createGates = ({ workerInfo, policy, getPage }: GateDeps) => ({
   measureGate: async ({ service, gate, about }: GateQuestion): Promise<Measurement> => {
-    const other = notServed({ service }, served);
+    const other = notServed({ service }, workerInfo);
     if (other !== null) throw leftToOthers('NoSuchGate', other);
     const { gate: gateOf, hostsOf } = await policy();
     const found = gateOf(gate.name);

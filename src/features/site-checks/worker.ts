@@ -9,24 +9,20 @@ import { CHECKS_FACT, type CheckPlan, type SiteRead, type SiteReadInput } from '
 import { isApp, targetsOf } from '../../contract/target.ts';
 import { plainRead } from './text.ts';
 import type { Fact } from '../../activities/fact.ts';
-import type { Policy } from '../../config/policy.ts';
-import { type ReadSite, compileCheck, type SiteRequest } from '../../site-check/index.ts';
-import { leftToOthers, notServed, type Served } from '../../activities/failures.ts';
+import { compileCheck, type SiteRequest } from '../../site-check/index.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { leftToOthers, notServed } from '../../activities/failures.ts';
 import type { Configuration } from '../../config/load.ts';
 import { checkAddress } from '../../config/environment/secrets.ts';
 import { type CheckConfig, type SiteConfig, paceOf } from './config.ts';
 import { CHECK_DEFAULTS } from '../../request/limits.ts';
 import { headersSource } from '../../config/file/request-schema.ts';
 
-interface SiteCheckDeps {
-  served: Served;
-  policy: () => Promise<Policy>;
-  readSite: ReadSite;
-}
+type SiteCheckDeps = Pick<ActivityDeps, 'workerInfo' | 'policy' | 'readSite'>;
 
-export const createSiteChecks = ({ served, policy, readSite }: SiteCheckDeps) => ({
+export const createSiteChecks = ({ workerInfo, policy, readSite }: SiteCheckDeps) => ({
   checkSite: async ({ service, siteId, check }: SiteReadInput): Promise<SiteRead> => {
-    const other = notServed({ service }, served);
+    const other = notServed({ service }, workerInfo);
     if (other !== null) throw leftToOthers('NoSuchCheck', other);
     const found = (await policy()).checkOf(siteId);
     if (found?.plan.name !== check)
