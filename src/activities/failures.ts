@@ -10,9 +10,7 @@ import { isApp, NO_APP_PATHS, type Target } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
 
 export function toReadFailure(error: unknown): ReadFailure {
-  if (!(error instanceof HostingApiError)) {
-    return { ok: false, kind: 'worker', httpStatus: null, isJson: false, retryAfterMs: null, message: reasonOf(error) };
-  }
+  if (!(error instanceof HostingApiError)) return unread('worker', reasonOf(error));
   return {
     ok: false,
     kind: error.kind === 'token' ? 'worker' : error.kind,
@@ -23,6 +21,16 @@ export function toReadFailure(error: unknown): ReadFailure {
     ...(isOfThisWorker(error) ? { ofThisWorker: true } : {}),
   };
 }
+
+/** A read that nobody answered. */
+export const unread = (kind: 'worker' | 'other_service', message: string): ReadFailure => ({
+  ok: false,
+  kind,
+  httpStatus: null,
+  isJson: false,
+  retryAfterMs: null,
+  message,
+});
 
 /**
  * True if the worker that made the request may be the cause: it had no connection, or no token that the service
@@ -73,7 +81,7 @@ function triggerFailureType(error: HostingApiError): TriggerFailureType {
   if (!error.sent) return 'NotSent';
   const status = error.httpStatus;
   if (error.kind !== 'http' || status === null) return 'Ambiguous';
-  if (status === 429 || (status === 503 && error.retryAfterMs !== null)) return 'Throttled';
+  if (error.asksForPause) return 'Throttled';
   if (status === 409 || status === 423) return 'Conflict';
   // With a 408, the service gave up on a request that it may have begun to act on.
   if (status >= 400 && status < 500 && status !== 408) return 'Refused';

@@ -9,7 +9,7 @@ import { definedFields } from '../contract/plain-object.ts';
 import type { OperationKind } from '../contract/sinks.ts';
 import type { Target } from '../contract/target.ts';
 import { plainText, replaceUnprintable } from '../contract/safe-text.ts';
-import { isOfThisWorker, notServed, toReadFailure, leftWhileResting } from './failures.ts';
+import { isOfThisWorker, notServed, toReadFailure, unread, leftWhileResting } from './failures.ts';
 import { TIMING } from '../contract/timing.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Clocks } from './stopwatch.ts';
@@ -42,17 +42,7 @@ export function createReads({ service, workerInfo, rest, admission, onRead }: Re
     ask: (options: ReadOptions) => Promise<OperationStatus>,
   ): Promise<ReadAnswer> {
     const message = notServed(input, workerInfo);
-    if (message !== null) {
-      return {
-        ok: false,
-        kind: 'other_service',
-        httpStatus: null,
-        isJson: false,
-        retryAfterMs: null,
-        message,
-        ofThisWorker: true,
-      };
-    }
+    if (message !== null) return { ...unread('other_service', message), ofThisWorker: true };
     if (input.unlessResting === true && !(await rest.isOver())) throw leftWhileResting(rest);
     try {
       const { status, ids } = await ask({ signal: cancellationSignal(), timeoutMs: TIMING.read.answerMs });

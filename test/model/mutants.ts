@@ -55,7 +55,7 @@ export const MUTANTS: ModelMutant[] = [
   },
   {
     rule: 'a 5xx counts as without effect',
-    changes: [change('activities/failures.ts', 'if (status === 429 ||', 'if (status >= 500 || status === 429 ||')],
+    changes: [change('activities/failures.ts', 'if (error.asksForPause)', 'if (status >= 500 || error.asksForPause)')],
     mix: DOUBTFUL,
   },
   {

@@ -99,7 +99,7 @@ export const BAD_WORKER: TestedMutant[] = [
   },
   {
     rule: 'a 503 with Retry-After is ambiguous',
-    changes: [change('activities/failures.ts', '(status === 503 && error.retryAfterMs !== null)', 'status === -1')],
+    changes: [change('hosting-api/errors.ts', '(this.httpStatus === 503 && this.retryAfterMs !== null)', 'false')],
     test: http('activities', 'a trigger that ends with'),
   },
   {
