@@ -53,7 +53,7 @@ async function runStack(
   options: DevOptions,
   { home, ...parts }: { home: string } & Pick<StackOptions, 'service' | 'temporal' | 'configuration'>,
 ): Promise<void> {
-  const policy = await policyOfFile(parts.configuration ?? {}, { log: createLogger('info', process.stderr.isTTY) });
+  const policy = await policyOfFile(parts.configuration, { log: createLogger('info', process.stderr.isTTY) });
   const portOf = async (option: string, asked: number | undefined, likely: number) =>
     asked === undefined ? { likely } : choosePort(option, asked);
   const webhookPort = await portOf('--webhook-port', options.webhookPort, WEBHOOK_PORT);
@@ -66,7 +66,7 @@ async function runStack(
     taskQueue: taskQueue(),
     webhookPort,
   }).catch(async (error: unknown) => {
-    throw await atItsLine(error, parts.configuration ?? {});
+    throw await atItsLine(error, parts.configuration);
   });
   try {
     const board = await startOwnBoard(stack, boardPort, parts.temporal === null);
@@ -84,7 +84,7 @@ async function runStack(
 
 function startOwnBoard({ temporal, service }: Stack, port: BoardServerOptions['port'], isEmbedded: boolean) {
   const { connectionOptions, uiUrl } = temporal;
-  const address = connectionOptions.address ?? '';
+  const { address } = connectionOptions;
   const own = isEmbedded ? { address, ...(uiUrl === null ? {} : { uiUrl }) } : {};
   return startBoard({
     host: '127.0.0.1',
@@ -97,7 +97,7 @@ function startOwnBoard({ temporal, service }: Stack, port: BoardServerOptions['p
 
 /** Only the sandbox's own token is recorded: `service` of another stack is a real one. */
 async function recordOf({ temporal, service, sandbox }: Stack): Promise<DevServerRecord> {
-  const record = { pid: process.pid, temporal: temporal.connectionOptions.address ?? null, ui: temporal.uiUrl };
+  const record = { pid: process.pid, temporal: temporal.connectionOptions.address, ui: temporal.uiUrl };
   return sandbox === null ? record : { ...record, sandbox: { url: service.baseUrl, token: await service.token() } };
 }
 
@@ -113,14 +113,14 @@ function sandboxRefused({ connectionOptions: { address } }: TemporalEndpoint): B
   );
 }
 
-function printReady({ temporal, serviceUrl, sandbox, webhooks }: Stack, board: string, asJson: boolean): void {
+function printReady({ temporal, service, sandbox, webhooks }: Stack, board: string, asJson: boolean): void {
   const address = temporal.connectionOptions.address;
   const webhooksUrl = webhooks?.url ?? null;
   if (asJson)
-    return printJson({ temporal: address, ui: temporal.uiUrl, webhooks: webhooksUrl, board, service: serviceUrl });
+    return printJson({ temporal: address, ui: temporal.uiUrl, webhooks: webhooksUrl, board, service: service.baseUrl });
   const ui = temporal.uiUrl === null ? '' : `, Temporal UI ${temporal.uiUrl}`;
-  const service = `service ${serviceUrl}${sandbox === null ? '' : ' (sandbox)'}`;
-  print(`ready: Temporal ${address}${ui}, webhooks ${webhooksUrl}, board ${board}, ${service}; not for production`);
+  const used = `service ${service.baseUrl}${sandbox === null ? '' : ' (sandbox)'}`;
+  print(`ready: Temporal ${address}${ui}, webhooks ${webhooksUrl}, board ${board}, ${used}; not for production`);
 }
 
 /* What `belay demo` does: one complete run on a stack of its own, which it removes afterwards. */
@@ -142,6 +142,7 @@ export async function demo(options: DemoOptions): Promise<void> {
       temporal: null,
       server: { port: 0, uiPort: 0, keepsData: false, retentionDays: 1 },
       service: null,
+      configuration: {},
       taskQueue: DEFAULT_TASK_QUEUE,
       policy: fixedPolicy({}),
     });
@@ -165,7 +166,7 @@ export async function demo(options: DemoOptions): Promise<void> {
   }
 }
 
-function runOnce({ temporal, serviceUrl }: Stack, asJson: boolean): Promise<number> {
+function runOnce({ temporal, service }: Stack, asJson: boolean): Promise<number> {
   const { address } = temporal.connectionOptions;
   const ui = temporal.uiUrl === null ? {} : { uiUrl: temporal.uiUrl };
   return withBelay(
@@ -173,6 +174,6 @@ function runOnce({ temporal, serviceUrl }: Stack, asJson: boolean): Promise<numb
       const run = await belay.start({ serverId: 's1', siteIds: ['a1'], backup: PACE, deploy: PACE });
       return waitAndPrint(run, viewOfRun(belay, run), { json: asJson });
     },
-    { service: serviceUrl, address, taskQueue: DEFAULT_TASK_QUEUE, ...ui },
+    { service: service.baseUrl, address, taskQueue: DEFAULT_TASK_QUEUE, ...ui },
   );
 }

@@ -12,7 +12,7 @@ import {
 import type { Configuration } from '../config/load.ts';
 import { readEncryption } from '../encryption/encryption.ts';
 import { type Webhooks, type WebhooksOptions, startWebhooks } from '../webhooks/start-receiver.ts';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/server.ts';
+import { type Sandbox, startSandbox } from '../sandbox/server.ts';
 import { serviceIdentity } from '../contract/service-identity.ts';
 import { BelayError } from '../contract/errors.ts';
 import { messageOf } from '../contract/safe-text.ts';
@@ -37,9 +37,8 @@ export interface StackOptions {
   server: { port: number; uiPort: number; keepsData: boolean; retentionDays: number };
   /** Null starts the sandbox. */
   service: ServiceConfig | null;
-  configuration?: Configuration;
+  configuration: Configuration;
   policy: WorkerOptions['policy'];
-  sandbox?: Pick<SandboxOptions, 'defaults'>;
   taskQueue: string;
   /** Without a port there is no webhook receiver. */
   webhookPort?: WebhooksOptions['port'];
@@ -47,7 +46,6 @@ export interface StackOptions {
 
 export interface Stack {
   readonly temporal: TemporalEndpoint;
-  readonly serviceUrl: string;
   readonly service: ServiceConfig;
   readonly sandbox: Sandbox | null;
   readonly webhooks: Webhooks | null;
@@ -68,15 +66,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     for (let last = stops.pop(); last !== undefined; last = stops.pop()) await last();
   };
   try {
-    const server = options.temporal === null ? await embeddedServer(options) : null;
+    const { server, temporal } = await temporalOf(options);
     if (server !== null) stops.push(() => server.stop());
-    const own = options.service === null ? await startOwnSandbox(options) : null;
-    const sandbox = own?.sandbox ?? null;
+    const { sandbox, service } = await serviceOf(options);
     if (sandbox !== null) stops.push(() => sandbox.close());
-    const service = options.service ?? own?.config;
-    const temporal = options.temporal ?? endpointOf(server);
-    if (service === undefined) throw new Error('there is neither a service nor a sandbox');
-    const { taskQueue, policy, configuration = {} } = options;
+    const { taskQueue, policy, configuration } = options;
     const tracing = await openTracing({ program: 'belay-worker', warn: (message) => log.warn(message) });
     if (tracing !== null) stops.push(() => tracing.close());
     const searchAttributes = searchAttributeMode();
@@ -91,7 +85,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const broken = brokenPart(worker, server, () => isStopping, options);
     // A caller may ignore this promise, and an unhandled rejection would end the process.
     broken.catch(() => undefined);
-    return { temporal, serviceUrl: service.baseUrl, service, sandbox, webhooks, broken, stop };
+    return { temporal, service, sandbox, webhooks, broken, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -119,11 +113,14 @@ async function embeddedServer({ folder, server }: StackOptions): Promise<Tempora
   });
 }
 
-function endpointOf(server: TemporalServer | null): TemporalEndpoint {
-  if (server === null) throw new Error('there is no Temporal server');
+async function temporalOf(
+  options: StackOptions,
+): Promise<{ server: TemporalServer | null; temporal: TemporalEndpoint }> {
+  if (options.temporal !== null) return { server: null, temporal: options.temporal };
+  const server = await embeddedServer(options);
   const { address, uiUrl } = server;
   const own = { origin: 'dev', isOneOfSeveral: false, credentials: null } as const;
-  return { connectionOptions: { address }, namespace: 'default', uiUrl, ...own };
+  return { server, temporal: { connectionOptions: { address }, namespace: 'default', uiUrl, ...own } };
 }
 
 async function brokenPart(
@@ -157,7 +154,7 @@ const SANDBOX_EVENTS = {
 
 /** The webhook receiver of `belay dev`. Its sandbox sends events to it. */
 async function ownReceiver(
-  { webhookPort: port, configuration = {}, taskQueue }: StackOptions,
+  { webhookPort: port, configuration, taskQueue }: StackOptions,
   parts: { server: TemporalServer | null; service: string; sandbox: Sandbox | null; log: Logger },
 ): Promise<Webhooks | null> {
   if (port === undefined) return null;
@@ -180,23 +177,24 @@ async function ownReceiver(
   return webhooks;
 }
 
-interface OwnSandbox {
-  sandbox: Sandbox;
-  config: ServiceConfig;
+async function serviceOf(options: StackOptions): Promise<{ sandbox: Sandbox | null; service: ServiceConfig }> {
+  if (options.service !== null) return { sandbox: null, service: options.service };
+  const token = randomBytes(16).toString('hex');
+  const sandbox = await startOwnSandbox(options, token);
+  return { sandbox, service: { baseUrl: sandbox.url, token: () => Promise.resolve(token) } };
 }
 
 /**
  * Locks and schedules belong to a service, by its address. So a sandbox whose Temporal keeps its data also keeps its
  * port, if that is still free.
  */
-async function startOwnSandbox({ sandbox: options = {}, folder, server }: StackOptions): Promise<OwnSandbox> {
-  const token = randomBytes(16).toString('hex');
-  const start = (port: number) => startSandbox({ token, ...options, port });
-  const file = server.keepsData ? join(folder, 'sandbox-port') : null;
-  const last = file === null ? 0 : await lastPort(file);
-  const sandbox = await (last === 0 ? start(0) : start(last).catch(() => start(0)));
-  if (file !== null) await writeFile(file, new URL(sandbox.url).port);
-  return { sandbox, config: { baseUrl: sandbox.url, token: () => Promise.resolve(token) } };
+async function startOwnSandbox({ folder, server }: StackOptions, token: string): Promise<Sandbox> {
+  const start = (port: number) => startSandbox({ token, port });
+  if (!server.keepsData) return start(0);
+  const file = join(folder, 'sandbox-port');
+  const sandbox = await start(await lastPort(file)).catch(() => start(0));
+  await writeFile(file, new URL(sandbox.url).port);
+  return sandbox;
 }
 
 /** Returns 0 if no port was kept. */
