@@ -12,7 +12,7 @@ import type { CurrentPolicy } from '../config/live-policy.ts';
 import { requireAll } from '../config/policy.ts';
 import { createNotifier } from '../features/notifications/worker.ts';
 import { serverTimeMs } from '../client/server-time.ts';
-import { withLink } from '../client/ui-link.ts';
+import { linksOf } from '../client/ui-link.ts';
 import { temporalDeps } from '../client/lookups/index.ts';
 import type { TemporalEndpoint } from '../config/find-temporal.ts';
 import { NO_ENCRYPTION, type Encryption } from '../encryption/encryption.ts';
@@ -145,12 +145,11 @@ export async function startWorker(
   return supervise(workers, { connection, pool, queue, closing, log, monitoring });
 }
 
-const notifierOf = ({ notify, sites = {} }: Configuration, place: Parameters<typeof withLink>[0]) =>
-  createNotifier(
-    notify,
-    (result) => withLink(place, result),
-    (siteId) => ownEntry(sites, siteId)?.url ?? null,
-  );
+const notifierOf = ({ notify, sites = {} }: Configuration, place: Parameters<typeof linksOf>[0]) =>
+  createNotifier(notify, {
+    ofRun: (run) => linksOf(place, run).ui,
+    ofSite: (siteId) => ownEntry(sites, siteId)?.url ?? null,
+  });
 
 async function useAttributes(
   { temporal, searchAttributes, log }: WorkerOptions,

@@ -26,7 +26,7 @@ export function serviceChecks(): Check[] {
         config = await findServiceConfig();
         const isOfDev = config !== null && (await serviceConfig()) === null;
         const configuration = await readConfiguration();
-        await createNotifier(configuration.notify, (result) => result).catch(async (error: unknown) => {
+        await createNotifier(configuration.notify).catch(async (error: unknown) => {
           throw await atItsLine(error, configuration);
         });
         if (isOfDev)

@@ -99,5 +99,5 @@ async function call(
   };
   const body = content === undefined ? {} : { body: JSON.stringify(content) };
   const answer = await send('GitHub', `${api}/repos/${repository}/${path}`, { method, headers, ...body });
-  return JSON.parse(answer.body) as unknown;
+  return JSON.parse(answer) as unknown;
 }

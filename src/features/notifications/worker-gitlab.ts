@@ -36,12 +36,11 @@ async function callGitlab(
   content?: object,
 ): Promise<string> {
   const body = content === undefined ? {} : { body: JSON.stringify(content) };
-  const answer = await send('GitLab', `${api}/projects/${encodeURIComponent(repository)}/${path}`, {
+  return send('GitLab', `${api}/projects/${encodeURIComponent(repository)}/${path}`, {
     method,
     headers: { 'content-type': 'application/json', 'private-token': token },
     ...body,
   });
-  return answer.body;
 }
 
 /* Reports the state of a run's target to GitLab, as a deployment of an environment. */

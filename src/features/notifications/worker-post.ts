@@ -25,19 +25,14 @@ export class NotTaken extends Error {
   }
 }
 
-export interface ReceiverAnswer {
-  status: number;
-  /** At most the first {@link MAX_BODY} characters. */
-  body: string;
-}
-
 const MAX_BODY = 1_000_000;
 
 /**
  * @param what names the receiver in errors
+ * @returns the first characters of the answer
  * @throws NotTaken unless the answer is 2xx; redirects are not followed
  */
-export async function send(what: string, address: string, request: RequestInit): Promise<ReceiverAnswer> {
+export async function send(what: string, address: string, request: RequestInit): Promise<string> {
   const signal = AbortSignal.timeout(TIMING.notify.answerMs);
   const unreached = (error: unknown) => {
     // The original message may contain the address.
@@ -47,7 +42,7 @@ export async function send(what: string, address: string, request: RequestInit):
   const response = await fetch(address, { ...request, redirect: 'manual', signal }).catch(unreached);
   const body = await bodyOf(response).catch(unreached);
   const { ok, status, headers } = response;
-  if (ok) return { status, body };
+  if (ok) return body;
   const waitMs = waitOf(status, headers, body);
   throw new NotTaken(`${what} answered ${status}`, status, { waitMs, body });
 }
@@ -56,7 +51,8 @@ export async function send(what: string, address: string, request: RequestInit):
 function waitOf(status: number, headers: Headers, body: string): number | undefined {
   const asked = retryAfterMs(headers.get('retry-after'), Date.now()) ?? untilResetMs(status, headers);
   if (asked !== undefined || status !== 429) return asked;
-  const seconds = fieldOf(body, 'retry_after');
+  const content = parsedJson(body);
+  const seconds = isRecord(content) ? content['retry_after'] : undefined;
   return typeof seconds === 'number' && seconds >= 0 ? Math.ceil(seconds * 1_000) : undefined;
 }
 
@@ -68,11 +64,6 @@ function untilResetMs(status: number, headers: Headers): number | undefined {
   const itsNowMs = Date.parse(headers.get('date') ?? '');
   const waitMs = Number(reset) * 1_000 - (Number.isNaN(itsNowMs) ? Date.now() : itsNowMs);
   return Math.max(1_000, waitMs);
-}
-
-function fieldOf(body: string, name: string): unknown {
-  const content = parsedJson(body);
-  return isRecord(content) ? content[name] : undefined;
 }
 
 async function bodyOf({ body }: Response): Promise<string> {

@@ -4,15 +4,7 @@
  */
 import { checkToken, secretSource } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
-import {
-  type ReportAnswer,
-  type ReportMessage,
-  type ReportTo,
-  type RunRef,
-  type ReportedState,
-  REPORTS_FACT,
-  type ReportPlace,
-} from './shapes.ts';
+import { type ReportAnswer, type ReportMessage, type ReportedState, REPORTS_FACT, type ReportPlace } from './shapes.ts';
 import {
   deploymentsOf,
   isApp,
@@ -21,7 +13,7 @@ import {
   type PlannedDeployment,
   type PlannedOperation,
 } from '../../contract/target.ts';
-import { addressAt, checkedAddress, type Address, NotTaken, send, checkApi, checkTokenKind } from './worker-post.ts';
+import { checkedAddress, type Address, NotTaken, send, checkApi, checkTokenKind } from './worker-post.ts';
 import { FULL_COMMIT } from '../../contract/commit.ts';
 import { reportDeployment, reportStatus, type RepositoryReport } from './worker-github.ts';
 import { reportGitlabDeployment, reportToGitlab } from './worker-gitlab.ts';
@@ -30,48 +22,23 @@ import { partsOf, type RolloutInput } from '../rollouts/shapes.ts';
 import type { RunInput } from '../../contract/run.ts';
 import type { Fact, Known } from '../../activities/fact.ts';
 
-type Notify = NonNullable<Configuration['notify']>;
-type ReportConfig = NonNullable<Notify['reports']>[string];
-
-export interface Reporter {
-  /** Heartbeats that are also told the start. */
-  readonly measured: string[];
-  readonly reports: string[];
-  send: (message: ReportMessage) => Promise<ReportAnswer>;
-}
+type ReportConfig = NonNullable<NonNullable<Configuration['notify']>['reports']>[string];
 
 /** @returns nothing if the report was taken, or whether to call again with a note. @throws NotTaken */
 type Tell = (message: ReportMessage) => Promise<void | Sent>;
 type Sent = Awaited<ReturnType<typeof reportGitlabDeployment>>;
 
-export interface ReportLinks {
-  ofRun: (run: RunRef) => string | null;
+export interface Links {
+  /** Returns the page of a run in the Temporal UI. Null if its address is not known. */
+  ofRun: (run: { workflowId: string | null; runId: string | null }) => string | null;
+  /** Returns the address of a site, if belay.yaml knows it. */
   ofSite: (siteId: string) => string | null;
 }
 
-/** @throws ConfigError if an address or a token is missing or invalid */
-export async function createReporter(config: Notify | undefined, links: ReportLinks): Promise<Reporter> {
-  const beats = new Map<string, Tell>();
-  const reports = new Map<string, Tell>();
-  for (const [name, { kind, ...place }] of Object.entries(config?.heartbeats ?? {})) {
-    if (kind === undefined) continue;
-    beats.set(name, beatAt(name, await addressAt(`notify.heartbeats.${name}`, place)));
-  }
-  for (const [name, report] of Object.entries(config?.reports ?? {}))
-    reports.set(name, await reportAt(`notify.reports.${name}`, report, links));
-  const tellOf = (to: ReportTo) => (to.kind === 'heartbeat' ? beats : reports).get(to.name);
-  return {
-    measured: [...beats.keys()],
-    reports: [...reports.keys()],
-    async send(message) {
-      const tell = tellOf(message.to);
-      if (tell === undefined) return { kind: 'unknown' };
-      return tell(message).then(answerOf, answerOfError);
-    },
-  };
-}
+export const answerTo = async (message: ReportMessage, tell: Tell | undefined): Promise<ReportAnswer> =>
+  tell === undefined ? { kind: 'unknown' } : tell(message).then(answerOf, answerOfError);
 
-const beatAt =
+export const beatAt =
   (name: string, address: Address): Tell =>
   async ({ reported, firstRunId }) => {
     const url = healthchecksAddress(await address(), reported.state, firstRunId);
@@ -80,7 +47,8 @@ const beatAt =
 
 const PUBLIC = { github: 'https://api.github.com', gitlab: 'https://gitlab.com/api/v4' } as const;
 
-async function reportAt(key: string, config: ReportConfig, links: ReportLinks): Promise<Tell> {
+/** @throws ConfigError if an address or a token is missing or invalid */
+export async function reportAt(key: string, config: ReportConfig, links: Links): Promise<Tell> {
   const api = checkApi(`${key}.url`, config.kind, checkedAddress(`${key}.url`, config.url ?? PUBLIC[config.kind]));
   const source = secretSource(`${key}.token`, config.token);
   const token = async () => checkTokenKind(`${key}.token`, config.kind, checkToken(`${key}.token`, await source()));
@@ -92,9 +60,10 @@ async function reportAt(key: string, config: ReportConfig, links: ReportLinks): 
     const context = `belay/${isApp(to.target) ? 'app:' : ''}${to.target.id}`;
     const id = `${run.workflowId}:${run.firstRunId}`;
     const place = { api, repository, token: await token(), commit: to.commit.toLowerCase(), context, id };
+    const link = links.ofRun({ workflowId: run.workflowId, runId: run.firstRunId });
     const siteUrl = isApp(to.target) ? null : links.ofSite(to.target.id);
     const { state, text: description } = reported;
-    return report({ ...place, state, description, link: links.ofRun(run), siteUrl }, note);
+    return report({ ...place, state, description, link, siteUrl }, note);
   };
 }
 

@@ -2,15 +2,11 @@
 import { ConfigError } from '../../config/environment/variables.ts';
 import { problemOfStandardSecret, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
-import type { RunResult } from '../../contract/run.ts';
-import type { RolloutResult } from '../rollouts/shapes.ts';
-import type { ApprovalNotice, Notification, NotifyInput } from './shapes.ts';
-import { emptyResult } from '../../contract/results.ts';
-import type { RunRef } from './shapes.ts';
+import type { Notification, NotifyInput, ReportAnswer, ReportMessage } from './shapes.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { addressAt, type Address, send, checkChannelKind } from './worker-post.ts';
 import { channelRequest, type ChannelKind } from './worker-channels.ts';
-import { createReporter, type Reporter, type ReportLinks } from './worker-reports.ts';
+import { answerTo, beatAt, reportAt, type Links } from './worker-reports.ts';
 
 export interface Notifier {
   /** Contains only names. Null if no channel, heartbeat or report is configured. */
@@ -21,43 +17,41 @@ export interface Notifier {
    * @returns false for a heartbeat that is not configured. @throws NotTaken if the receiver did not accept the request
    */
   callHeartbeat: (name: string) => Promise<boolean>;
-  sendReport: Reporter['send'];
+  sendReport: (message: ReportMessage) => Promise<ReportAnswer>;
 }
 
 type Notify = NonNullable<Configuration['notify']>;
 type ChannelConfig = NonNullable<Notify['targets']>[string];
-type WithLink = <R extends RunResult | RolloutResult | ApprovalNotice>(result: R) => R;
 
-/**
- * @param withLink adds the link to the Temporal UI
- * @param siteUrl returns the address of a site, if belay.yaml knows it
- * @throws ConfigError if an address or a secret is missing or invalid
- */
-export async function createNotifier(
-  config: Configuration['notify'],
-  withLink: WithLink,
-  siteUrl: ReportLinks['ofSite'] = () => null,
-): Promise<Notifier> {
-  const channels = await eachOf(config?.targets ?? {}, channelAt);
-  const heartbeats = await eachOf(config?.heartbeats ?? {}, (name, place) =>
-    addressAt(`notify.heartbeats.${name}`, placeOf(place)),
+const NO_LINKS: Links = { ofRun: () => null, ofSite: () => null };
+
+/** @throws ConfigError if an address or a secret is missing or invalid */
+export async function createNotifier(config: Configuration['notify'] = {}, links = NO_LINKS): Promise<Notifier> {
+  const channels = await eachOf(config.targets, channelAt);
+  const heartbeats = await eachOf(config.heartbeats, (name, place) => addressAt(`notify.heartbeats.${name}`, place));
+  const reports = await eachOf(config.reports, (name, report) => reportAt(`notify.reports.${name}`, report, links));
+  const isMeasured = (name: string) => config.heartbeats?.[name]?.kind !== undefined;
+  const measured = new Map(
+    [...heartbeats].filter(([name]) => isMeasured(name)).map(([name, address]) => [name, beatAt(name, address)]),
   );
-  const reporter = await createReporter(config, { ofRun: (run) => linkTo(run, withLink), ofSite: siteUrl });
+  const tells = { heartbeat: measured, report: reports };
   const names = { channels: [...channels.keys()], heartbeats: [...heartbeats.keys()] };
-  const { measured, reports } = reporter;
-  const reporting = { ...(measured.length > 0 ? { measured } : {}), ...(reports.length > 0 ? { reports } : {}) };
-  const isEmpty = names.channels.length + names.heartbeats.length + reports.length === 0;
+  const reporting = {
+    ...(measured.size > 0 ? { measured: [...measured.keys()] } : {}),
+    ...(reports.size > 0 ? { reports: [...reports.keys()] } : {}),
+  };
+  const isEmpty = channels.size + heartbeats.size + reports.size === 0;
   return {
-    settings: isEmpty ? null : { on: config?.on ?? 'failed', ...names, ...reporting },
+    settings: isEmpty ? null : { on: config.on ?? 'failed', ...names, ...reporting },
     async sendNotification({ channel, notification: given }) {
       const found = channels.get(channel);
       if (found === undefined) return false;
       const place = { kind: found.kind, address: await found.address(), secret: await found.secret() };
-      const { address, ...request } = channelRequest(linked(given, withLink), { ...place, nowMs: Date.now() });
+      const { address, ...request } = channelRequest(linked(given, links), { ...place, nowMs: Date.now() });
       await send(`channel ${channel}`, address, { method: 'POST', ...request });
       return true;
     },
-    sendReport: reporter.send,
+    sendReport: (message) => answerTo(message, tells[message.to.kind].get(message.to.name)),
     async callHeartbeat(name) {
       const address = heartbeats.get(name);
       if (address === undefined) return false;
@@ -67,10 +61,8 @@ export async function createNotifier(
   };
 }
 
-const linkTo = ({ workflowId, firstRunId }: RunRef, withLink: WithLink): string | null =>
-  withLink({ ...emptyResult(), workflowId, runId: firstRunId }).links.ui;
-
-function linked(notification: Notification, withLink: WithLink): Notification {
+function linked(notification: Notification, { ofRun }: Links): Notification {
+  const withLink = <T extends Parameters<typeof ofRun>[0]>(it: T) => ({ ...it, links: { ui: ofRun(it) } });
   if (notification.kind === 'run') return { ...notification, result: withLink(notification.result) };
   if (notification.kind === 'rollout') return { ...notification, result: withLink(notification.result) };
   return notification.kind === 'approval' ? withLink(notification) : notification;
@@ -86,12 +78,10 @@ async function channelAt(name: string, config: ChannelConfig): Promise<Channel> 
   const key = `notify.targets.${name}`;
   const { kind = 'slack' } = config;
   const secret = 'secret' in config ? await signingSecret(`${key}.secret`, config.secret) : () => Promise.resolve(null);
-  const address = await addressAt(key, placeOf(config));
+  const address = await addressAt(key, config);
   checkChannelKind(key, kind, await address());
   return { kind, address, secret };
 }
-
-const placeOf = (config: SecretRef): SecretRef => ('env' in config ? { env: config.env } : { file: config.file });
 
 async function signingSecret(key: string, place: SecretRef): Promise<() => Promise<string>> {
   const source = secretSource(key, place);
@@ -106,10 +96,10 @@ async function signingSecret(key: string, place: SecretRef): Promise<() => Promi
 }
 
 async function eachOf<T, R>(
-  entries: Record<string, T>,
+  entries: Record<string, T> | undefined,
   make: (name: string, entry: T) => Promise<R>,
 ): Promise<Map<string, R>> {
   const made = new Map<string, R>();
-  for (const [name, entry] of Object.entries(entries)) made.set(name, await make(name, entry));
+  for (const [name, entry] of Object.entries(entries ?? {})) made.set(name, await make(name, entry));
   return made;
 }

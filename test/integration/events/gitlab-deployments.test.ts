@@ -70,7 +70,7 @@ async function place(environment = 'production') {
   const token = await secretFile(CANARY);
   const shop = { kind: 'gitlab' as const, project: 'acme/shop', token, url: service.url };
   const reports = { shop: { ...shop, as: 'deployment' as const, environment, branch: 'main' } };
-  const { sendReport } = await createNotifier({ reports }, (it) => it);
+  const { sendReport } = await createNotifier({ reports });
   let note: ReportNote | undefined;
   const to = { kind: 'report' as const, name: 'shop', target: siteTarget('34'), commit: COMMIT };
   const run = { workflowId: 'deploy:34:k', firstRunId: '0199f3c2-0000-7000-8000-000000000001' };

@@ -120,7 +120,7 @@ describe('notifications', { concurrency: 8 }, () => {
 
   test('a message to a channel that does not answer counts as not delivered, without its address', async () => {
     const silent = await literalService(() => undefined);
-    const notifier = await createNotifier({ targets: { silent: await addressAt(silent, 'silent') } }, (it) => it);
+    const notifier = await createNotifier({ targets: { silent: await addressAt(silent, 'silent') } });
     const event = {
       kind: 'alert.fired',
       rawKind: null,

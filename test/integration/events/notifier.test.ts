@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { createNotifier, type Notifier } from '../../../src/features/notifications/worker.ts';
-import type { Configuration } from '../../../src/config/file/file-schema.ts';
 import type { Notification } from '../../../src/features/notifications/shapes.ts';
 import { literalService, type LiteralService } from '../../support/literal.ts';
 import { runInProcess } from '../../support/in-process.ts';
@@ -38,10 +37,8 @@ before(async () => {
   const at = (target: string) => addressAt(chat, target);
   const targets = { broken: await at('broken'), moved: await at('moved') };
   const heartbeats = { night: await at('night') };
-  notifier = await createNotifier({ targets: { ...targets, failing: await at('failing') }, heartbeats }, (it) => it);
+  notifier = await createNotifier({ targets: { ...targets, failing: await at('failing') }, heartbeats });
 });
-
-const notifierOf = (notify: Configuration['notify']) => createNotifier(notify, (result) => result);
 
 describe('a notifier', { concurrency: 8 }, () => {
   for (const [channel, what, message] of [
@@ -70,7 +67,7 @@ describe('a notifier', { concurrency: 8 }, () => {
   test('a webhook is signed, and a chat that answers 202 has taken the message', async () => {
     const signs = { kind: 'webhook' as const, ...(await addressAt(chat, 'own')), secret: await secretFile(SECRET) };
     const teams = { kind: 'teams' as const, ...(await addressAt(chat, 'teams')) };
-    const mixed = await notifierOf({ targets: { signs, teams } });
+    const mixed = await createNotifier({ targets: { signs, teams } });
     for (const channel of ['signs', 'teams'])
       assert.ok(await mixed.sendNotification({ channel, notification: NOTIFICATION }));
     const [own] = received.filter(({ url }) => url?.startsWith('/own/'));
@@ -80,7 +77,7 @@ describe('a notifier', { concurrency: 8 }, () => {
 
   test('a chat that asks to wait is asked again no sooner, wherever it says so', async () => {
     const targets = { header: await addressAt(chat, 'limited'), body: await addressAt(chat, 'discord') };
-    const limited = await notifierOf({
+    const limited = await createNotifier({
       targets: { header: targets.header, body: { kind: 'discord', ...targets.body } },
     });
     for (const [channel, retryAfterMs] of [
@@ -98,12 +95,12 @@ describe('a notifier', { concurrency: 8 }, () => {
     const own = { kind: 'webhook' as const, ...(await addressAt(chat, 'own')), secret: await secretFile(CANARY) };
     const message =
       'notify.targets.own.secret: not a Standard Webhooks secret: use whsec_ followed by the base64 of 24 to 64 bytes';
-    await assert.rejects(notifierOf({ targets: { own } }), { name: 'ConfigError', message });
+    await assert.rejects(createNotifier({ targets: { own } }), { name: 'ConfigError', message });
   });
 
   for (const address of [`https://user:pw@chat.example/${CANARY}`, `https://a.example/${CANARY}\nhttps://b.example`]) {
     test(`an address that can never be called is rejected: ${address.replaceAll(/\n/g, ' and ')}`, async () => {
-      const rejected = notifierOf({ targets: { ops: await secretFile(address) } });
+      const rejected = createNotifier({ targets: { ops: await secretFile(address) } });
       await assert.rejects(rejected, (error: Error) => error.name === 'ConfigError' && !error.message.includes(CANARY));
     });
   }
@@ -116,7 +113,7 @@ describe('a notifier', { concurrency: 8 }, () => {
       ['heartbeats', await secretFile(CANARY), 'the address is not a URL'],
     ] as const;
     for (const [group, place, problem] of places) {
-      await assert.rejects(notifierOf({ [group]: { ops: place } }), ({ name, message }: Error) => {
+      await assert.rejects(createNotifier({ [group]: { ops: place } }), ({ name, message }: Error) => {
         const isOurs = name === 'ConfigError' && message.startsWith(`notify.${group}.ops: ${problem}`);
         return isOurs && !message.includes(CANARY) && !message.includes('\n');
       });

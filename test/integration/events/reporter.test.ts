@@ -62,11 +62,10 @@ const github = async (as: 'status' | 'deployment'): Promise<Report> => ({
 const SITE_URL = 'https://shop.example';
 
 async function sender(notify: NonNullable<Configuration['notify']>, to: ReportMessage['to']) {
-  const withLink = <R extends { links: { ui: string | null } }>(it: R): R => ({
-    ...it,
-    links: { ui: 'https://ui.example' },
+  const { sendReport } = await createNotifier(notify, {
+    ofRun: () => 'https://ui.example',
+    ofSite: (id) => (id === '34' ? SITE_URL : null),
   });
-  const { sendReport } = await createNotifier(notify, withLink, (id) => (id === '34' ? SITE_URL : null));
   return (state: ReportedState, line = 'in progress') => sendReport({ ...RUN, to, reported: { state, text: line } });
 }
 
