@@ -75,20 +75,8 @@ export const faultSchema = z.strictObject({
 
 export type Fault = z.infer<typeof faultSchema>;
 
-export interface Faults {
-  add(...faults: Fault[]): void;
-  /** Takes the oldest fault that matches this request, or null. */
-  next(route: Route, target: string): Fault | null;
-}
-
-export function createFaults(): Faults {
-  const queue = createFaultQueue<Fault>();
-  return {
-    add: (...faults) => queue.add(...faults),
-    next: (route, target) =>
-      queue.next((fault) => (fault.route ?? route) === route && (fault.target ?? target) === target),
-  };
-}
+export const faultOf = (faults: FaultQueue<Fault>, route: Route, target: string): Fault | null =>
+  faults.next((fault) => (fault.route ?? route) === route && (fault.target ?? target) === target);
 
 export const hasEffect = ({ effect, answer }: Fault): boolean =>
   effect === true || answer.kind === 'true' || answer.kind === 'numeric_id';

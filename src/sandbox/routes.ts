@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { State, JournalEntry, SandboxOperation, Shown } from './state.ts';
-import { hasEffect, type Fault, type Route } from './faults.ts';
+import { faultOf, hasEffect, type Fault, type Route } from './faults.ts';
 import type { Resource } from './script.ts';
 
 export function serviceRoutes(app: FastifyInstance, state: State): void {
@@ -47,7 +47,7 @@ async function sendReply(reply: FastifyReply, { delayMs, answer }: Reply): Promi
 const SITE_PAGES = '/sites/:id/*';
 
 export function visit(state: State, id: string, path: string): Reply {
-  const fault = state.faults.next('page', id);
+  const fault = faultOf(state.faults, 'page', id);
   const page = pageOf(state, id);
   const answer = fault === null ? page : badAnswer(fault, page);
   state.note({
@@ -151,7 +151,7 @@ export const ENDPOINTS: readonly ApiEndpoint[] = [
 export function answerRequest(state: State, endpoint: ApiEndpoint, request: ApiRequest): Reply {
   const { path, id, authorization, idempotencyKey } = request;
   const authorized = authorization === `Bearer ${state.token}`;
-  const fault = authorized ? state.faults.next(endpoint.route, id) : null;
+  const fault = authorized ? faultOf(state.faults, endpoint.route, id) : null;
   const note = (given: NotedAnswer | null, answered: number | null, answer: Reply['answer']) =>
     state.note({
       by: 'api',

@@ -1,6 +1,6 @@
 /** The sandbox's memory: operations that progress with time, scripts of later operations, and the journal. */
 import { createHash } from 'node:crypto';
-import { createFaults, type Faults } from './faults.ts';
+import { createFaultQueue, type Fault, type FaultQueue } from './faults.ts';
 import { completeScript, kindOn, statusAt, type Kind, type Resource, type Script, type ScriptPart } from './script.ts';
 
 /** Who acted: a caller of the API, a party unknown to it (a push, another user), or a visitor of a site. */
@@ -54,7 +54,7 @@ export interface Shown {
 
 export interface State {
   readonly journal: JournalEntry[];
-  readonly faults: Faults;
+  readonly faults: FaultQueue<Fault>;
   /** The only token accepted now. */
   token: string;
   /** Requests per second above which the answer is 429. Null for no limit. */
@@ -120,7 +120,7 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
 
   return {
     journal,
-    faults: createFaults(),
+    faults: createFaultQueue<Fault>(),
     token,
     maxPerSecond: null,
     countRequest() {
