@@ -31,7 +31,7 @@ export interface Monitoring {
 
 /** @param buildId null if the worker is not versioned */
 export function createMonitoring(buildId: string | null = null): Monitoring {
-  return { metrics: createWorkerMetrics({ version: VERSION, buildId }), polling: null };
+  return { metrics: createWorkerMetrics(buildId), polling: null };
 }
 
 /* Prometheus metrics of a worker. No id is ever a label, because every site would then be a series. */
@@ -42,7 +42,7 @@ const UNAUTHORIZED = 401;
 const QUICK_S = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
 const SLOW_S = [0.1, 1, 10, 60, 300, 900, 1_800, 3_600, 14_400, 43_200];
 
-function createWorkerMetrics({ version, buildId }: { version: string; buildId: string | null }) {
+function createWorkerMetrics(buildId: string | null) {
   const registry = new Registry();
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
@@ -79,7 +79,7 @@ function createWorkerMetrics({ version, buildId }: { version: string; buildId: s
     help: 'Always 1',
     labelNames: ['version', 'build_id'],
     registers,
-  }).set({ version, build_id: buildId ?? '' }, 1);
+  }).set({ version: VERSION, build_id: buildId ?? '' }, 1);
 
   return {
     runEnded: ({ type, outcome, errorType }: RunEnded) =>
@@ -109,8 +109,8 @@ const classOf = (status: number | null): string => (status === null ? 'none' : `
 
 /* Writes what workflows report into the log and the metrics of the worker that executes them. */
 
-/** @param version of this worker, for every line */
-export function reportSinks(metrics: WorkerMetrics, log: Logger, version: string): InjectedSinks<ReportSinks> {
+export function reportSinks(metrics: WorkerMetrics, log: Logger): InjectedSinks<ReportSinks> {
+  const version = VERSION;
   return {
     belay: {
       triggered: {

@@ -21,7 +21,6 @@ import { createAdmission, type Admission } from './admission.ts';
 import { createWorkers, newIdentity, versioning } from './sdk-workers.ts';
 import { createPool } from './pool.ts';
 import type { Logger } from '../process/log.ts';
-import { VERSION } from '../process/version.ts';
 import { TIMING } from '../contract/timing.ts';
 import { DEFAULT_EPOCH } from '../contract/names.ts';
 import { definedFields, ownEntry } from '../contract/plain-object.ts';
@@ -170,15 +169,15 @@ async function useAttributes(
 }
 
 /** Activity interceptors only; workflow interceptors would be part of the bundle. */
-function interceptors({ tracing, temporal: { namespace } }: WorkerOptions, connection: ConnectionLike) {
-  if (tracing === undefined || tracing === null) return {};
+function interceptors({ tracing = null, temporal: { namespace } }: WorkerOptions, connection: ConnectionLike) {
+  if (tracing === null) return {};
   return {
     interceptors: { activity: [activitySpans(tracing, createFindRunOf(connection, namespace))] },
   };
 }
 
 function sinksOf({ tracing = null, log }: WorkerOptions, { metrics }: Monitoring) {
-  const sinks = reportSinks(metrics, log, VERSION);
+  const sinks = reportSinks(metrics, log);
   return tracing === null ? sinks : withWorkflowSpans(tracing, sinks);
 }
 
@@ -216,7 +215,10 @@ async function connectWhenReady(
   try {
     await refuseOtherService(connection, queue);
     if (withoutService === 'wait') await untilReady(() => tryService(probe), log, stopped);
-    else await warnWithoutService(probe, log);
+    else {
+      const tried = await tryService(probe);
+      if ('problem' in tried) log.warn(tried.problem);
+    }
     return live;
   } catch (error) {
     await connection.close();
@@ -227,11 +229,6 @@ async function connectWhenReady(
 async function tryService(probe: () => Promise<Probe>): Promise<{ ready: true } | { problem: string }> {
   const probed = await probe();
   return probed.state === 'ok' ? { ready: true } : { problem: probed.message };
-}
-
-async function warnWithoutService(probe: () => Promise<Probe>, log: Logger): Promise<void> {
-  const tried = await tryService(probe);
-  if ('problem' in tried) log.warn(tried.problem);
 }
 
 const isAnswered = (probe: () => Promise<Probe>): Promise<boolean> =>

@@ -2,4 +2,4 @@
 import { pino } from 'pino';
 import { createMonitoring, reportSinks } from '../../src/worker/monitoring.ts';
 
-export const NO_REPORTS = { sinks: reportSinks(createMonitoring().metrics, pino({ level: 'silent' }), '') };
+export const NO_REPORTS = { sinks: reportSinks(createMonitoring().metrics, pino({ level: 'silent' })) };

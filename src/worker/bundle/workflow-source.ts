@@ -27,10 +27,10 @@ interface WorkerTraits {
  * Returns the same code for a worker with these traits. The sandbox of workflow code has no environment, but it has
  * global variables.
  */
-export async function bundleFor<B extends { codePath: string }>(
-  bundle: B,
+export async function bundleFor(
+  bundle: { codePath: string },
   { encodesFailures, isVersioned }: WorkerTraits,
-): Promise<B | { code: string }> {
+): Promise<{ codePath: string } | { code: string }> {
   const traits = [...(encodesFailures ? [ENCODES_FAILURES] : []), ...(isVersioned ? [VERSIONED_WORKER] : [])];
   if (traits.length === 0) return bundle;
   // Insert them on the first line, so that the lines of stack traces stay right.
