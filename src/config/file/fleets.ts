@@ -3,10 +3,9 @@ import { z } from 'zod';
 import { lockIdOf } from '../../contract/ids.ts';
 import { targetText } from '../../contract/target.ts';
 import { MAX_TARGETS } from '../../request/limits.ts';
-import { problemOfId } from '../../request/validate-id.ts';
 import { keyOf, targetsOn, type InventoryEntry } from '../inventory.ts';
 import type { Configuration } from './file-schema.ts';
-import { ids, labels, name, type ReportIssue } from './schema-values.ts';
+import { ids, labels, name, refuseBadId, type ReportIssue } from './schema-values.ts';
 
 const server = z.strictObject(
   {
@@ -17,16 +16,11 @@ const server = z.strictObject(
   { error: 'write sites:, apps: or labels: below it, or nothing' },
 );
 
-const serverId = z.string().superRefine((text, context) => {
-  const problem = problemOfId(text);
-  if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
-});
-
 const fleet = z.strictObject(
   {
     servers: z
       .record(
-        serverId,
+        z.string().superRefine(refuseBadId),
         server.nullable().transform((it) => it ?? {}),
         { error: 'write the servers below it, by their ids' },
       )

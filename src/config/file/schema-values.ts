@@ -20,11 +20,13 @@ export const name = z
 export const id = z
   .union([z.string(), z.number()], { error: 'write the id of a server, site or app' })
   .transform(String)
-  .superRefine((text, context) => {
-    const problem = problemOfId(text);
-    if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
-  })
+  .superRefine(refuseBadId)
   .register(AS_WRITTEN, KEPT);
+
+export function refuseBadId(text: string, context: z.RefinementCtx): void {
+  const problem = problemOfId(text);
+  if (problem !== null) context.addIssue(`the id ${problem}: write it as the service does`);
+}
 
 export const timeOfDay = z.string().regex(TIME_OF_DAY, { error: "write a time like '06:00', in quotes" });
 
