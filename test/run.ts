@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
 import { forgottenCases } from './runner/cases.ts';
 import type { Message, Place } from './runner/reporter.ts';
-import { filesOf, QUICK, runsFile, SCRIPTS, SLOW, testFiles, type Group, type Script } from './runner/parts.ts';
+import { filesOf, QUICK, runsFile, SCRIPTS, SLOW, FILES, type Group, type Script } from './runner/parts.ts';
 import { endAll } from './support/at-end.ts';
 import { EXIT_MISSING } from './support/missing-program.ts';
 import { usedByTree } from '../bench/processes.ts';
@@ -182,7 +182,7 @@ async function runScript({ name, args }: Script): Promise<Result> {
 /** A file that no part runs would be dropped in silence. */
 function unlisted(): string[] {
   const listed = new Set([...QUICK, ...SLOW].flatMap(filesOf));
-  return testFiles().filter((file) => !listed.has(file) && !SCRIPTS.some((script) => runsFile(script, file)));
+  return FILES.filter((file) => !listed.has(file) && !SCRIPTS.some((script) => runsFile(script, file)));
 }
 
 function omittedOn(platform: string, group: Group): string | null {

@@ -64,14 +64,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const isTest = (name: string) => /\.(?:test|spec)\.[cm]?[jt]sx?$/.test(name);
 
 /** The absolute paths, in order. */
-const FILES: readonly string[] = ['src', 'test', 'tools', 'bench']
+export const FILES: readonly string[] = ['src', 'test', 'tools', 'bench']
   .flatMap((folder) =>
     readdirSync(ROOT + folder, { recursive: true, encoding: 'utf8' }).map((name) => `${ROOT}${folder}/${name}`),
   )
   .filter((file) => isTest(file) && !file.includes('/node_modules/'))
   .sort();
-
-export const testFiles = (): readonly string[] => FILES;
 
 export const filesOf = ({ folders }: Group): string[] =>
   folders.flatMap((folder) => FILES.filter((file) => file.startsWith(`${ROOT}test/${folder}/`)));
