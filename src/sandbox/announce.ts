@@ -3,13 +3,9 @@ import type { Lifetime } from './lifetime.ts';
 import type { SandboxOperation } from './state.ts';
 import type { Resource } from './script.ts';
 
-export interface Announcer {
-  begun(operation: SandboxOperation): void;
-  /** Call this after changing its script. With `ends: 'never'`, no end event is sent. */
-  changed(operation: SandboxOperation): void;
-}
+export type Announcer = ReturnType<typeof createAnnouncer>;
 
-export function createAnnouncer(lifetime: Lifetime, send: (event: SandboxEvent) => void): Announcer {
+export function createAnnouncer(lifetime: Lifetime, send: (event: SandboxEvent) => void) {
   const announced = new WeakSet<SandboxOperation>();
 
   async function announceEnd(operation: SandboxOperation): Promise<void> {
@@ -20,11 +16,12 @@ export function createAnnouncer(lifetime: Lifetime, send: (event: SandboxEvent) 
   }
 
   return {
-    begun(operation) {
+    begun(operation: SandboxOperation) {
       send(began(operation));
       void announceEnd(operation);
     },
-    changed: (operation) => void announceEnd(operation),
+    /** Call this after changing its script. With `ends: 'never'`, no end event is sent. */
+    changed: (operation: SandboxOperation): void => void announceEnd(operation),
   };
 }
 

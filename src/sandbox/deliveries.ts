@@ -5,7 +5,7 @@ import type { DeliveryFault, DeliveryFaultKind } from './delivery-faults.ts';
 import type { SandboxEvent } from './announce.ts';
 import type { Lifetime } from './lifetime.ts';
 import { endpointOf, type Endpoint, type Subscription } from './subscriptions.ts';
-import { createFaultQueue, type FaultQueue } from './faults.ts';
+import { createFaultQueue } from './faults.ts';
 
 export interface Delivery extends Message {
   type: string;
@@ -15,15 +15,9 @@ export interface Delivery extends Message {
   attempts: Attempt[];
 }
 
-export interface SandboxDeliveries {
-  readonly list: readonly Delivery[];
-  readonly faults: FaultQueue<DeliveryFault>;
-  /** Replaces the settings of a URL that is subscribed again, even after it answered 410. */
-  subscribe(subscription: Subscription): void;
-  send(event: SandboxEvent): void;
-}
+export type SandboxDeliveries = ReturnType<typeof createDeliveries>;
 
-export function createDeliveries(lifetime: Lifetime): SandboxDeliveries {
+export function createDeliveries(lifetime: Lifetime) {
   const list: Delivery[] = [];
   const faults = createFaultQueue<DeliveryFault>();
   const endpoints = new Map<string, Endpoint>();
@@ -65,11 +59,12 @@ export function createDeliveries(lifetime: Lifetime): SandboxDeliveries {
   return {
     list,
     faults,
-    subscribe(subscription) {
+    /** Replaces the settings of a URL that is subscribed again, even after it answered 410. */
+    subscribe(subscription: Subscription) {
       const endpoint = endpointOf(subscription);
       endpoints.set(endpoint.url, Object.assign(endpoints.get(endpoint.url) ?? endpoint, endpoint));
     },
-    send(event) {
+    send(event: SandboxEvent) {
       const { type } = event;
       const id = `msg_${randomUUID()}`;
       for (const endpoint of endpoints.values()) {

@@ -4,16 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** After `end`, promises from here never settle, so that no code runs after them. */
-export interface Lifetime {
-  /** Never resolves early, even beyond the longest timer of Node. */
-  until(dueMs: number): Promise<void>;
-  /** Aborts the signal after the limit, with an error that gives the limit. */
-  within<T>(limitMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T>;
-  end(): void;
-}
+export type Lifetime = ReturnType<typeof createLifetime>;
 
-export function createLifetime(): Lifetime {
+/** After `end`, promises from here never settle, so that no code runs after them. */
+export function createLifetime() {
   const over = new AbortController();
   const { signal } = over;
   // Every operation in progress listens to it.
@@ -21,13 +15,15 @@ export function createLifetime(): Lifetime {
   const never = new Promise<never>(() => undefined);
 
   return {
-    async until(dueMs) {
+    /** Never resolves early, even beyond the longest timer of Node. */
+    async until(dueMs: number): Promise<void> {
       for (let leftMs = dueMs - Date.now(); leftMs > 0 && !signal.aborted; leftMs = dueMs - Date.now()) {
         await sleep(Math.min(leftMs, LONGEST_TIMER_MS), undefined, { signal, ref: false }).catch(() => never);
       }
       if (signal.aborted) await never;
     },
-    async within(limitMs, act) {
+    /** Aborts the signal after the limit, with an error that gives the limit. */
+    async within<T>(limitMs: number, act: (signal: AbortSignal) => Promise<T>): Promise<T> {
       if (signal.aborted) return never;
       const request = new AbortController();
       const timer = setTimeout(() => request.abort(new Error(`no answer in ${limitMs} ms`)), limitMs).unref();

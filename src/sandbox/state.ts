@@ -1,6 +1,6 @@
 /** The sandbox's memory: operations that progress with time, scripts of later operations, and the journal. */
 import { createHash } from 'node:crypto';
-import { createFaultQueue, type Fault, type FaultQueue } from './faults.ts';
+import { createFaultQueue, type Fault } from './faults.ts';
 import { completeScript, kindOn, statusAt, type Kind, type Resource, type Script, type ScriptPart } from './script.ts';
 
 /** Who acted: a caller of the API, a party unknown to it (a push, another user), or a visitor of a site. */
@@ -52,34 +52,7 @@ export interface Shown {
   ids: Record<string, string>;
 }
 
-export interface State {
-  readonly journal: JournalEntry[];
-  readonly faults: FaultQueue<Fault>;
-  /** The only token accepted now. */
-  token: string;
-  /** Requests per second above which the answer is 429. Null for no limit. */
-  maxPerSecond: number | null;
-  /** Counts a request. @returns false if it is above `maxPerSecond` */
-  countRequest(): boolean;
-  begin(on: Resource, by: Actor): SandboxOperation;
-  /** Reads what the endpoint shows: a new deployment may appear late, and a replica may lag. */
-  readLatest(on: Resource): Shown | null;
-  /** Returns the ids in the answer to the request that began the operation. */
-  triggerIds(operation: SandboxOperation): Record<string, string>;
-  /** Sets how later answers about the target look. */
-  answer(on: Resource, how: Answers): void;
-  /** From now on, the API does not find the resource. */
-  remove(on: Resource): void;
-  isRemoved(on: Resource): boolean;
-  backup(id: string): SandboxOperation | null;
-  latest(on: Resource): SandboxOperation | null;
-  status(operation: SandboxOperation): string;
-  /** Returns the commit of the last completed deployment, as the site shows it. Null if there is none. */
-  deployedCommit(on: Resource): string | null;
-  /** Sets one script for each of the next operations on a resource. The last script stays for all later operations. */
-  script(on: Resource, scripts: ScriptPart[]): void;
-  note(entry: Pick<JournalEntry, 'by' | 'request'> & Partial<JournalEntry>): void;
-}
+export type State = ReturnType<typeof createState>;
 
 export interface StateOptions {
   token: string;
@@ -100,7 +73,7 @@ function commitShown(deployments: readonly SandboxOperation[], nowMs: number): s
 
 const keyOf = ({ type, id }: Resource): string => `${type}:${id}`;
 
-export function createState({ token, defaults = {}, onBegin, clock = Date.now }: StateOptions): State {
+export function createState({ token, defaults = {}, onBegin, clock = Date.now }: StateOptions) {
   const operations: SandboxOperation[] = [];
   const scripts = new Map<string, ScriptPart[]>();
   const journal: JournalEntry[] = [];
@@ -121,8 +94,11 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
   return {
     journal,
     faults: createFaultQueue<Fault>(),
+    /** The only token accepted now. */
     token,
-    maxPerSecond: null,
+    /** Requests per second above which the answer is 429. Null for no limit. */
+    maxPerSecond: null as number | null,
+    /** Counts a request. @returns false if it is above `maxPerSecond` */
     countRequest() {
       if (this.maxPerSecond === null) return true;
       const nowMs = clock();
@@ -131,9 +107,10 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
       recent.push(nowMs);
       return true;
     },
-    remove: (on) => void removed.add(keyOf(on)),
+    /** From now on, the API does not find the resource. */
+    remove: (on: Resource) => void removed.add(keyOf(on)),
     isRemoved,
-    begin(on, by) {
+    begin(on: Resource, by: Actor): SandboxOperation {
       // Digits only, as most services use, so that faults can also return the id as a number.
       const id = String(1_000 + operations.length);
       const operation = { id, kind: kindOn(on), on, by, startedMs: clock(), script: nextScript(on) };
@@ -141,8 +118,9 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
       onBegin(operation);
       return operation;
     },
-    readLatest(on) {
-      const how = answers.get(keyOf(on)) ?? { reads: 0 };
+    /** Reads what the endpoint shows: a new deployment may appear late, and a replica may lag. */
+    readLatest(on: Resource): Shown | null {
+      const how: Answers & { reads: number } = answers.get(keyOf(on)) ?? { reads: 0 };
       how.reads += 1;
       const { replica } = how;
       const isBehind = replica !== undefined && how.reads % replica.every === 0;
@@ -152,22 +130,20 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
       const { id, script, startedMs } = shown;
       return { id, status: statusAt(script, nowMs - startedMs), ids: latestIds(how, id) };
     },
-    triggerIds({ id, on }) {
+    /** Returns the ids in the answer to the request that began the operation. */
+    triggerIds({ id, on }: SandboxOperation): Record<string, string> {
       const before = operations.filter((it) => Number(it.id) < Number(id)).findLast(isOn(on));
       return triggerIds(answers.get(keyOf(on)) ?? {}, id, before?.id ?? null);
     },
-    answer: (on, how) => void answers.set(keyOf(on), { ...how, reads: 0 }),
-    latest: (on) => operations.findLast(isOn(on)) ?? null,
-    backup: (id) => operations.find((operation) => operation.kind === 'backup' && operation.id === id) ?? null,
-    status: ({ script, startedMs }) => statusAt(script, clock() - startedMs),
-    deployedCommit: (on) => commitShown(operations.filter(isOn(on)), clock()),
-    script: (on, list) => void scripts.set(keyOf(on), [...list]),
-    note(entry) {
-      journal.push({
-        at: new Date(clock()).toISOString(),
-        ...NOTHING_ELSE,
-        ...entry,
-      });
+    answer: (on: Resource, how: Answers) => void answers.set(keyOf(on), { ...how, reads: 0 }),
+    latest: (on: Resource) => operations.findLast(isOn(on)) ?? null,
+    backup: (id: string) => operations.find((operation) => operation.kind === 'backup' && operation.id === id) ?? null,
+    status: ({ script, startedMs }: SandboxOperation) => statusAt(script, clock() - startedMs),
+    /** Returns the commit of the last completed deployment, as the site shows it. Null if there is none. */
+    deployedCommit: (on: Resource) => commitShown(operations.filter(isOn(on)), clock()),
+    script: (on: Resource, list: ScriptPart[]) => void scripts.set(keyOf(on), [...list]),
+    note(entry: Pick<JournalEntry, 'by' | 'request'> & Partial<JournalEntry>) {
+      journal.push({ at: new Date(clock()).toISOString(), ...NOTHING_ELSE, ...entry });
     },
   };
 }

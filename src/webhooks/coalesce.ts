@@ -24,17 +24,10 @@ interface Handling {
 const MAX_REMEMBERED = 10_000;
 const FRESH_ALIKE_MS = 60_000;
 
-interface Coalescing {
-  /** @throws the error of the store, if the event may not have been stored */
-  accept: (event: EventInput) => Promise<Accepted>;
-  /** When the delivery was accepted, or the one that stands for it. Null if it never was. */
-  acceptedAtMs: EventStore['acceptedAtMs'];
-}
-
 export function createCoalescing(
   store: Pick<EventStore, 'accept' | 'acceptedAtMs'>,
   clock: () => number = () => performance.now(),
-): Coalescing {
+) {
   const latest = new Map<string, Handling>();
   /**
    * The delivery whose event stands for each one, by the id of its event. It is only in memory, so a repeat of a
@@ -60,6 +53,7 @@ export function createCoalescing(
     return { id, isNew, isCoalesced: false };
   };
 
+  /** @throws the error of the store, if the event may not have been stored */
   async function accept(event: EventInput): Promise<Accepted> {
     const { source, deliveryId } = event;
     const id = eventId(source, deliveryId);
@@ -80,7 +74,8 @@ export function createCoalescing(
 
   return {
     accept,
-    acceptedAtMs: (source, deliveryId) =>
+    /** When the delivery was accepted, or the one that stands for it. Null if it never was. */
+    acceptedAtMs: (source: string, deliveryId: string) =>
       store.acceptedAtMs(source, remembered.get(eventId(source, deliveryId)) ?? deliveryId),
   };
 }

@@ -5,22 +5,7 @@
 import { TIMING } from '../contract/timing.ts';
 import { createLeastDifference } from './least-difference.ts';
 
-export interface Admission {
-  /**
-   * Takes a place for a run that begins now. Leaves one for the runs that wait already.
-   *
-   * @returns false if the run has to wait, too
-   */
-  readonly admitNewcomer: () => boolean;
-  /** True if the next waiting run may begin. */
-  readonly hasPlace: () => boolean;
-  /** Takes a place for the next waiting run. @returns false if there is none */
-  readonly takePlace: () => boolean;
-  /** How long until there is a place, if no other run takes it first. */
-  readonly waitMs: () => number;
-  /** @param dueMs when a read that is made now was due, by Temporal's clock. @returns how late it is */
-  readonly noteRead: (dueMs: number) => number;
-}
+export type Admission = ReturnType<typeof createAdmission>;
 
 const SECOND = 1_000;
 /** The figures behind these settings are in docs/explanation/performance.md. */
@@ -30,7 +15,7 @@ const CHANGE = { slower: 0.7, faster: 1.15 };
 /** The last burst says little about a later one. */
 const FORGET_MS = 60 * SECOND;
 
-export function createAdmission(clockMs: () => number = () => performance.now()): Admission {
+export function createAdmission(clockMs: () => number = () => performance.now()) {
   const lateness = createLateness(clockMs);
   let perSecond = PER_SECOND.first;
   // One place is left for waiting runs.
@@ -63,6 +48,7 @@ export function createAdmission(clockMs: () => number = () => performance.now())
     return false;
   }
 
+  /** @returns a function that returns false if there are too few places */
   const takeOne = (least: number) => () => {
     const isThere = has(least);
     if (isThere) places -= 1;
@@ -70,11 +56,16 @@ export function createAdmission(clockMs: () => number = () => performance.now())
   };
 
   return {
+    /** Takes a place for a run that begins now, if one is left for the runs that wait already. */
     admitNewcomer: takeOne(2),
+    /** True if the next waiting run may begin. */
     hasPlace: () => has(1),
+    /** Takes a place for the next waiting run. */
     takePlace: takeOne(1),
+    /** How long until there is a place, if no other run takes it first. */
     waitMs: () => (has(1) ? 0 : Math.ceil(((1 - places) * SECOND) / perSecond)),
-    noteRead: (dueMs) => lateness.note(dueMs),
+    /** @param dueMs when a read that is made now was due, by Temporal's clock. @returns how late it is */
+    noteRead: (dueMs: number) => lateness.note(dueMs),
   };
 }
 
@@ -84,22 +75,16 @@ export function createAdmission(clockMs: () => number = () => performance.now())
  * difference counts as punctual.
  */
 
-export interface Lateness {
-  /** Call this when a read is made. @param dueMs when it was due, by Temporal's clock. @returns how late it is */
-  note(dueMs: number): number;
-  /** Returns what has been noted since the last call, in ms, sorted. */
-  take(): number[];
-}
-
 /** Someone may have set a clock, so the next read is compared with this one. */
 const IMPLAUSIBLE_MS = 60_000;
 
-export function createLateness(clockMs: () => number): Lateness {
+export function createLateness(clockMs: () => number) {
   const difference = createLeastDifference(clockMs);
   let noted: number[] = [];
 
   return {
-    note(dueMs) {
+    /** Call this when a read is made. @param dueMs when it was due, by Temporal's clock. @returns how late it is */
+    note(dueMs: number): number {
       const apartMs = clockMs() - dueMs;
       const lateMs = Math.max(0, apartMs - difference.leastMs());
       if (lateMs > IMPLAUSIBLE_MS) difference.forget();
@@ -107,7 +92,8 @@ export function createLateness(clockMs: () => number): Lateness {
       noted.push(lateMs);
       return lateMs;
     },
-    take() {
+    /** Returns what has been noted since the last call, in ms, sorted. */
+    take(): number[] {
       const taken = noted.sort((a, b) => a - b);
       noted = [];
       return taken;

@@ -3,18 +3,11 @@
  * so the smallest recent difference is the nearest to the truth.
  */
 
-export interface LeastDifference {
-  /** Infinity before the first difference, and after a pause. */
-  leastMs(): number;
-  note(apartMs: number): void;
-  forget(): void;
-}
-
 /** In this time, clocks drift apart by less than matters. */
 export const MEMORY_MS = 5 * 60_000;
 
 /** @param clockMs only tells how long ago something was noted */
-export function createLeastDifference(clockMs: () => number): LeastDifference {
+export function createLeastDifference(clockMs: () => number) {
   let sinceMs = -Infinity;
   // The least of two windows. A new window begins every five minutes, so a difference counts for five to ten minutes.
   let least = { before: Infinity, now: Infinity };
@@ -27,11 +20,12 @@ export function createLeastDifference(clockMs: () => number): LeastDifference {
   }
 
   return {
-    leastMs() {
+    /** Infinity before the first difference, and after a pause. */
+    leastMs(): number {
       forgetOld();
       return Math.min(least.before, least.now);
     },
-    note(apartMs) {
+    note(apartMs: number) {
       forgetOld();
       least.now = Math.min(least.now, apartMs);
     },
