@@ -57,20 +57,20 @@ export async function handleDelivery(
   // Check the cap only now, because a sender that proves nothing must not use it up.
   const retryAfterMs = intake.mustWaitMs();
   if (retryAfterMs > 0) return { refused: 'too_many', retryAfterMs };
-  const hashed = given === null ? hashedId(body, receivedMs) : null;
+  const { id, before } = given === null ? hashedId(body, receivedMs) : { id: given, before: null };
   const verified = source.verify !== null;
   const meaning = interpretBody(json, { ...source, isVerified: verified }, configuration, secrets);
   const event: EventInput = {
     source: source.name,
-    deliveryId: given ?? hashed?.id ?? '',
+    deliveryId: id,
     verified,
     receivedAt: new Date(receivedMs).toISOString(),
     freshForMs: freshForMs(meaning.event.at, source, receivedMs, configuration),
     ...meaning,
     body: redacted(json, secrets),
   };
-  if (hashed !== null && (await isRepeated(hashed, source.name, receivedMs, intake))) {
-    return { refused: null, event, id: eventId(source.name, hashed.before), isNew: false, isCoalesced: false };
+  if (before !== null && (await isRepeated(before, source.name, receivedMs, intake))) {
+    return { refused: null, event, id: eventId(source.name, before), isNew: false, isCoalesced: false };
   }
   return { refused: null, event, ...(await intake.accept(event)) };
 }
@@ -97,7 +97,7 @@ function freshForMs(at: string | null, { fields }: Source, receivedMs: number, {
   return (events?.freshFor ?? TIMING.event.freshForMs) - ageMs;
 }
 
-async function isRepeated({ before }: HashedId, source: string, receivedMs: number, intake: Intake) {
+async function isRepeated(before: string, source: string, receivedMs: number, intake: Intake) {
   const acceptedMs = await intake.acceptedAtMs(source, before);
   return acceptedMs !== null && isRepeatOf(acceptedMs, receivedMs);
 }
