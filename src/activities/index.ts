@@ -11,7 +11,6 @@ import { createReads, singleReads } from './read-status.ts';
 import { createTriggers } from './post-trigger.ts';
 import type { ActivityDeps, Deliveries } from './deps.ts';
 import type { NotifyInput } from '../features/notifications/shapes.ts';
-import type { ReportAnswer, ReportMessage } from '../features/notifications/shapes.ts';
 import { TIMING } from '../contract/timing.ts';
 
 export function createActivities(deps: ActivityDeps) {
@@ -43,18 +42,14 @@ export type Activities = ReturnType<typeof createActivities>;
 
 const SOON_ATTEMPTS = 30;
 
-function createDeliveries(deps: Deliveries) {
-  return {
-    async sendNotification(input: NotifyInput): Promise<void> {
-      if (!(await deps.sendNotification(input).catch(askLater))) throw unknownHere(`channel ${input.channel}`);
-    },
+const createDeliveries = ({ sendNotification, sendReport, callHeartbeat }: Deliveries) => ({
+  sendReport,
+  sendNotification: (input: NotifyInput) => taken(sendNotification(input), `channel ${input.channel}`),
+  callHeartbeat: ({ name }: { name: string }) => taken(callHeartbeat(name), `heartbeat ${name}`),
+});
 
-    sendReport: (message: ReportMessage): Promise<ReportAnswer> => deps.sendReport(message),
-
-    async callHeartbeat({ name }: { name: string }): Promise<void> {
-      if (!(await deps.callHeartbeat(name).catch(askLater))) throw unknownHere(`heartbeat ${name}`);
-    },
-  };
+async function taken(isKnown: Promise<boolean>, what: string): Promise<void> {
+  if (!(await isKnown.catch(askLater))) throw unknownHere(what);
 }
 
 /** Honors the pause that a receiver asks for, but repeats the message several times within the day. */
