@@ -20,17 +20,14 @@ export interface InventoryConflict {
 
 /** @returns what keeps such a run from the file's servers, sites and apps; null if nothing does */
 export function createInventoryCheck(configuration: Configuration): (asked: RunParts) => InventoryConflict | null {
-  const checks = [refuseSpelling(configuration), refuseOtherServer(configuration), refuseUnknown(configuration)];
-  return (asked) => {
-    for (const check of checks) {
-      const found = check(asked);
-      if (found !== null) return found;
-    }
-    return null;
-  };
+  const ids = knownIds(configuration);
+  const inventory = buildInventory(configuration.fleets);
+  const isStrict = configuration.inventory === 'strict';
+  return (asked) =>
+    refuseSpelling(asked, ids) ??
+    refuseOtherServer(asked, inventory) ??
+    (isStrict ? refuseUnknown(asked, inventory) : null);
 }
-
-type Check = (asked: RunParts) => InventoryConflict | null;
 
 const idsOf = (asked: RunParts): NamedId[] => [
   ...(asked.serverId === undefined ? [] : [{ kind: 'server' as const, id: asked.serverId }]),
@@ -40,15 +37,12 @@ const idsOf = (asked: RunParts): NamedId[] => [
 const nameOf = ({ kind, id }: NamedId): string => `${kind} ${plainText(id)}`;
 
 /** A lock, freeze or approval of the one spelling would not hold for the other. */
-function refuseSpelling(configuration: Configuration): Check {
-  const { respelled } = knownIds(configuration);
-  return (asked) => {
-    for (const named of idsOf(asked)) {
-      const known = respelled(named);
-      if (known !== null) return { path: known.path, message: spellingText(named, known) };
-    }
-    return null;
-  };
+function refuseSpelling(asked: RunParts, { respelled }: InventoryIds): InventoryConflict | null {
+  for (const named of idsOf(asked)) {
+    const known = respelled(named);
+    if (known !== null) return { path: known.path, message: spellingText(named, known) };
+  }
+  return null;
 }
 
 function spellingText(named: NamedId, known: NamedId): string {
@@ -57,38 +51,34 @@ function spellingText(named: NamedId, known: NamedId): string {
 }
 
 /** The backup of one server does not cover a target on another. */
-function refuseOtherServer({ fleets }: Configuration): Check {
-  const { servers, placeOf } = buildInventory(fleets);
-  return ({ serverId, ...asked }) => {
-    if (serverId === undefined) return null;
-    const registered = servers.get(serverId);
-    for (const target of targetsOf(asked)) {
-      const place = placeOf(target);
-      if (place !== undefined && place.serverId !== serverId) {
-        const remedy = `use --server ${place.serverId}, or move the ${target.kind} in the file`;
-        const message = `${targetText(target)} belongs to server ${place.serverId}, not to ${plainText(serverId)}: ${remedy}`;
-        return { path: keysOf(place), message };
-      }
-      if (place === undefined && registered !== undefined) {
-        const remedy = `use another server, or add the ${target.kind} there`;
-        return { path: keysOf(registered), message: `${targetText(target)} is not on server ${serverId}: ${remedy}` };
-      }
+function refuseOtherServer(
+  { serverId, ...asked }: RunParts,
+  { servers, placeOf }: Inventory,
+): InventoryConflict | null {
+  if (serverId === undefined) return null;
+  const registered = servers.get(serverId);
+  for (const target of targetsOf(asked)) {
+    const place = placeOf(target);
+    if (place !== undefined && place.serverId !== serverId) {
+      const remedy = `use --server ${place.serverId}, or move the ${target.kind} in the file`;
+      const message = `${targetText(target)} belongs to server ${place.serverId}, not to ${plainText(serverId)}: ${remedy}`;
+      return { path: keysOf(place), message };
     }
-    return null;
-  };
+    if (place === undefined && registered !== undefined) {
+      const remedy = `use another server, or add the ${target.kind} there`;
+      return { path: keysOf(registered), message: `${targetText(target)} is not on server ${serverId}: ${remedy}` };
+    }
+  }
+  return null;
 }
 
-function refuseUnknown({ inventory, fleets }: Configuration): Check {
-  if (inventory !== 'strict') return () => null;
-  const { servers, placeOf } = buildInventory(fleets);
+function refuseUnknown(asked: RunParts, { servers, placeOf }: Inventory): InventoryConflict | null {
   const isListed = (named: NamedId) =>
     named.kind === 'server' ? servers.has(named.id) : placeOf({ ...named, kind: named.kind }) !== undefined;
-  return (asked) => {
-    const unknown = idsOf(asked).find((it) => !isListed(it));
-    if (unknown === undefined) return null;
-    const message = `no fleet has ${nameOf(unknown)}, and the inventory is strict: add it under fleets`;
-    return { path: ['inventory'], message };
-  };
+  const unknown = idsOf(asked).find((it) => !isListed(it));
+  if (unknown === undefined) return null;
+  const message = `no fleet has ${nameOf(unknown)}, and the inventory is strict: add it under fleets`;
+  return { path: ['inventory'], message };
 }
 
 /** What a worker with this file says about an ad-hoc freeze: whether the file knows what the freeze is for. */
@@ -138,13 +128,9 @@ interface KnownId extends NamedId {
   path: string[];
 }
 
-interface InventoryIds {
-  has: (named: NamedId) => boolean;
-  /** The known id that a service may take an unknown one for, or null. */
-  respelled: (named: NamedId) => KnownId | null;
-}
+type InventoryIds = ReturnType<typeof knownIds>;
 
-function knownIds(configuration: Configuration): InventoryIds {
+function knownIds(configuration: Configuration) {
   const exact = new Set<string>();
   const alike = new Map<string, KnownId>();
   for (const known of idsIn(configuration)) {
@@ -155,7 +141,8 @@ function knownIds(configuration: Configuration): InventoryIds {
   const has = (named: NamedId) => exact.has(spellingKey(named, named.id));
   return {
     has,
-    respelled: (named) => (has(named) ? null : (alike.get(spellingKey(named, canonical(named.id))) ?? null)),
+    /** The known id that a service may take an unknown one for, or null. */
+    respelled: (named: NamedId) => (has(named) ? null : (alike.get(spellingKey(named, canonical(named.id))) ?? null)),
   };
 }
 
