@@ -64,11 +64,13 @@ async function runOnce(run: Check['run'], fix: boolean): Promise<Finding> {
  * For a check that only gives advice, and is skipped if Temporal cannot be asked. @throws the error if the namespace does
  * not exist, because `runChecks` reports that once for all checks
  */
-export function reasonToSkip(error: Error): string {
-  if (isMissingNamespace(error)) throw error;
-  // The check of Temporal gives the reason and the remedy.
-  return error instanceof BelayError && error.type === 'TemporalUnreachable' ? WITHOUT_TEMPORAL.message : error.message;
-}
+export const adviceOn = <T>(asked: Promise<T>, judge: (found: T) => Finding): Promise<Finding> =>
+  asked.then(judge, (error: Error) => {
+    if (isMissingNamespace(error)) throw error;
+    // The check of Temporal gives the reason and the remedy.
+    const isUnreachable = error instanceof BelayError && error.type === 'TemporalUnreachable';
+    return isUnreachable ? WITHOUT_TEMPORAL : { state: 'skipped', message: error.message };
+  });
 
 const MOST_NAMED = 5;
 

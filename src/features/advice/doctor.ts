@@ -7,7 +7,7 @@ import { openSession } from '../../client/session.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { counted } from '../../contract/results.ts';
 import { targetText } from '../../contract/target.ts';
-import { reasonToSkip, shortList, type Check, type Finding } from '../../cli/doctor-check.ts';
+import { adviceOn, shortList, type Check, type Finding } from '../../cli/doctor-check.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { buildInventory } from '../../config/inventory.ts';
 
@@ -20,27 +20,27 @@ export function pastChecks(): Check[] {
 
 const triesCheck = (look: typeof lookBack): Check => ({
   name: 'tries',
-  run: async (): Promise<Finding> => {
-    const found = await look().catch(reasonToSkip);
-    if (typeof found === 'string') return { state: 'skipped', message: found };
-    const unread = unreadableTexts(unreadableIn(found))
-      .map((it) => `; ${it}`)
-      .join('');
-    const tight = found.filter(({ suggestedBudget }) => suggestedBudget !== null);
-    if (tight.length > 0) {
-      const message = `${shortList(tight.map((one) => `${subjectText(one)}: ${one.advice[0]}`))}${unread}`;
-      const remedy = 'see `belay advice`; in belay.yaml, the keys are backup.tries and deploy.tries';
-      return { state: 'warning', message, remedy };
-    }
-    const judged = found.filter(({ budget }) => budget !== null).length;
-    if (judged === 0)
-      return { state: 'skipped', message: `too few backups and deployments in the last 30 days to tell${unread}` };
-    return {
-      state: 'ok',
-      message: `enough for ${counted(judged, 'server or target', 'servers and targets')} of the last 30 days${unread}`,
-    };
-  },
+  run: () => adviceOn(look(), triesFinding),
 });
+
+function triesFinding(found: readonly OperationAdvice[]): Finding {
+  const unread = unreadableTexts(unreadableIn(found))
+    .map((it) => `; ${it}`)
+    .join('');
+  const tight = found.filter(({ suggestedBudget }) => suggestedBudget !== null);
+  if (tight.length > 0) {
+    const message = `${shortList(tight.map((one) => `${subjectText(one)}: ${one.advice[0]}`))}${unread}`;
+    const remedy = 'see `belay advice`; in belay.yaml, the keys are backup.tries and deploy.tries';
+    return { state: 'warning', message, remedy };
+  }
+  const judged = found.filter(({ budget }) => budget !== null).length;
+  if (judged === 0)
+    return { state: 'skipped', message: `too few backups and deployments in the last 30 days to tell${unread}` };
+  return {
+    state: 'ok',
+    message: `enough for ${counted(judged, 'server or target', 'servers and targets')} of the last 30 days${unread}`,
+  };
+}
 
 async function lookBack(): Promise<OperationAdvice[]> {
   const { session, close } = await openSession({});
@@ -55,23 +55,23 @@ const subjectText = ({ serverId, target }: OperationAdvice): string =>
  * all fleets.
  */
 
-/** @throws if Temporal does not answer */
-const fleetsCheck = (lookBack: () => Promise<OperationAdvice[]>): Check => ({
+const fleetsCheck = (look: typeof lookBack): Check => ({
   name: 'fleets',
   run: async (): Promise<Finding> => {
     const configuration = await readConfiguration();
     if (!hasScopes(configuration)) return { state: 'skipped', message: 'no freeze and no window is for a fleet' };
-    const found = await lookBack().catch(reasonToSkip);
-    if (typeof found === 'string') return { state: 'skipped', message: found };
     const { placeOf } = buildInventory(configuration.fleets);
-    const targets = found.flatMap(({ target }) => target ?? []);
-    const outside = targets.filter((it) => placeOf(it) === undefined).map((it) => targetText(it, plainText));
-    if (outside.length === 0) return { state: 'ok', message: 'have everything that was deployed in the last 30 days' };
-    return {
-      state: 'warning',
-      message: `lack what was deployed in the last 30 days: ${shortList(outside)}`,
-      remedy: 'add it to a fleet in belay.yaml: no freeze or window for a fleet holds it back',
-    };
+    return adviceOn(look(), (found) => {
+      const targets = found.flatMap(({ target }) => target ?? []);
+      const outside = targets.filter((it) => placeOf(it) === undefined).map((it) => targetText(it, plainText));
+      if (outside.length === 0)
+        return { state: 'ok', message: 'have everything that was deployed in the last 30 days' };
+      return {
+        state: 'warning',
+        message: `lack what was deployed in the last 30 days: ${shortList(outside)}`,
+        remedy: 'add it to a fleet in belay.yaml: no freeze or window for a fleet holds it back',
+      };
+    });
   },
 });
 

@@ -9,7 +9,7 @@ import { TIMING } from '../../contract/timing.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { commitText, FULL_COMMIT } from '../../contract/commit.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { reasonToSkip, type Check, type Finding } from '../../cli/doctor-check.ts';
+import { adviceOn, type Check, type Finding } from '../../cli/doctor-check.ts';
 
 const MOST_READ = 50;
 
@@ -19,8 +19,7 @@ export const reportsCheck = (): Check => ({
     const { notify } = await readConfiguration();
     if (Object.keys(notify?.reports ?? {}).length === 0)
       return { state: 'skipped', message: 'belay.yaml reports to no repository' };
-    const found = await lookBack().catch(reasonToSkip);
-    return typeof found === 'string' ? { state: 'skipped', message: found } : reportsFinding(found);
+    return adviceOn(lookBack(), reportsFinding);
   },
 });
 
