@@ -31,12 +31,7 @@ export async function requireAll(configuration: Configuration): Promise<void> {
   for (const require of REQUIREMENTS) await require(configuration);
 }
 
-/** Where operations happen, by the inventory of the file. */
-export interface Places {
-  of: (operation: PlannedOperation) => Place[];
-  /** Whether an entry with this scope is for it. */
-  fit: (scope: Scope, operation: PlannedOperation) => boolean;
-}
+export type Places = ReturnType<typeof placesIn>;
 
 export interface Policy extends ReturnType<typeof ofFeatures> {
   /** The same for workers that apply the same rules. */
@@ -60,19 +55,10 @@ export function policyOf(configuration: Configuration): Policy {
   };
 }
 
-function placesIn(configuration: Configuration): Places {
-  const placeOf = createPlaceOf(configuration);
-  // Both, one by one: a fleet that a run names may add what holds it back, and open no window.
-  const of = (operation: PlannedOperation): Place[] => {
-    const [place, { fleet = null }] = [placeOf(operation), operation];
-    return fleet === null || fleet === place.fleet ? [place] : [place, { ...place, fleet }];
-  };
-  return { of, fit: (scope, operation) => of(operation).some((place) => isInScope(scope, place)) };
-}
-
-function createPlaceOf({ fleets }: Configuration): (operation: PlannedOperation) => Place {
+/** Where operations happen, by the inventory of the file. */
+function placesIn({ fleets }: Configuration) {
   const { servers, placeOf } = buildInventory(fleets);
-  return (operation) => {
+  const registeredPlace = (operation: PlannedOperation): Place => {
     const target = 'target' in operation ? operation.target : null;
     const registered = target === null ? undefined : placeOf(target)?.serverId;
     const serverIds = [registered, operation.serverId].filter((it) => it !== undefined);
@@ -84,6 +70,14 @@ function createPlaceOf({ fleets }: Configuration): (operation: PlannedOperation)
       labels: server?.labels ?? {},
     };
   };
+  // Both, one by one: a fleet that a run names may add what holds it back, and open no window.
+  const of = (operation: PlannedOperation): Place[] => {
+    const [place, { fleet = null }] = [registeredPlace(operation), operation];
+    return fleet === null || fleet === place.fleet ? [place] : [place, { ...place, fleet }];
+  };
+  /** Whether an entry with this scope is for the operation. */
+  const fit = (scope: Scope, operation: PlannedOperation) => of(operation).some((place) => isInScope(scope, place));
+  return { of, fit };
 }
 
 const HASH_LENGTH = 12;

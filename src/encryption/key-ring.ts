@@ -5,14 +5,9 @@ import { ConfigError } from '../config/environment/variables.ts';
 import { isRecord } from '../contract/plain-object.ts';
 import { plainText } from '../contract/safe-text.ts';
 
-export interface KeyRing {
-  readonly path: string;
-  current(): NamedKey;
-  /** Undefined if the file lacks the key, even after another look. */
-  find(id: string): KeyObject | undefined;
-}
+export type KeyRing = ReturnType<typeof createKeyRing>;
 
-export interface KeyRingOptions {
+interface KeyRingOptions {
   path: string;
   /** Reports a mistake in a changed file, or too wide permissions. */
   warn: (message: string) => void;
@@ -23,7 +18,7 @@ export interface KeyRingOptions {
 const LOOK_AGAIN_MS = 1_000;
 
 /** @throws ConfigError for a mistake in the file. Later mistakes leave the last good keys in force. */
-export function createKeyRing({ path, warn, nowMs = () => performance.now() }: KeyRingOptions): KeyRing {
+export function createKeyRing({ path, warn, nowMs = () => performance.now() }: KeyRingOptions) {
   let inForce = readKeyFile(path);
   let lookedAtMs = nowMs();
   let problem: string | null = null;
@@ -49,11 +44,12 @@ export function createKeyRing({ path, warn, nowMs = () => performance.now() }: K
 
   return {
     path,
-    current() {
+    current(): NamedKey {
       lookIfDue();
       return inForce.current;
     },
-    find(id) {
+    /** Undefined if the file lacks the key, even after another look. */
+    find(id: string): KeyObject | undefined {
       lookIfDue();
       // Another process may use a key that was added a moment ago.
       if (!inForce.keys.has(id)) look();

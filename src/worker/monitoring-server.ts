@@ -1,7 +1,6 @@
 /** Serves the health and the metrics of a worker. */
 import fastify from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { MetricsExporterConfig } from '@temporalio/worker';
 import { ConfigError } from '../config/environment/variables.ts';
 import { TIMING } from '../contract/timing.ts';
 import { askAtMost } from '../client/within.ts';
@@ -19,7 +18,7 @@ export interface MonitoringServer {
 export async function serveMonitoring(
   { host, port }: { host: string; port: number },
   monitoring: Monitoring,
-  sdkMetrics: SdkMetrics,
+  sdkMetrics: Awaited<ReturnType<typeof createSdkMetrics>>,
 ): Promise<MonitoringServer> {
   const { metrics } = monitoring;
   const ofProcess = new Registry();
@@ -101,13 +100,7 @@ export function createReadinessLog(problem: () => Promise<string | null>, log: P
 const HOST = '127.0.0.1';
 const TIMEOUT_MS = 2_000;
 
-interface SdkMetrics {
-  readonly exporter: MetricsExporterConfig;
-  /** Returns the text format of Prometheus. @throws if the SDK does not answer */
-  text(): Promise<string>;
-}
-
-export async function createSdkMetrics(): Promise<SdkMetrics> {
+export async function createSdkMetrics() {
   // The SDK cannot choose a port itself and report it.
   const address = `${HOST}:${await freePort()}`;
   return {
@@ -115,7 +108,8 @@ export async function createSdkMetrics(): Promise<SdkMetrics> {
     exporter: {
       prometheus: { bindAddress: address, countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true },
     },
-    async text() {
+    /** Returns the text format of Prometheus. @throws if the SDK does not answer */
+    async text(): Promise<string> {
       const answer = await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
       return answer.text();
     },
