@@ -10,7 +10,8 @@ export type { Configuration };
 const parser = () => import('./parse-configuration.ts');
 
 /** @returns the place of a key, such as `belay.yaml:7` */
-export async function locateKey(keys: string[], { path } = configFile()): Promise<string> {
+export async function locateKey(keys: string[]): Promise<string> {
+  const { path } = configFile();
   return (await parser()).locateKeyIn(await readFile(path, 'utf8'), path, keys);
 }
 

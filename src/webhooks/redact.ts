@@ -64,7 +64,7 @@ function isSecretKey(key: string): boolean {
 }
 
 /** Returns one line of text from outside, without anything that looks like a secret. */
-export function redactedText(value: string, secrets: readonly string[] = []): string {
+export function redactedText(value: string, secrets: readonly string[]): string {
   const known = secrets.flatMap((it) => [it, it.replace(/^whsec_/, '')]).filter((it) => it !== '');
   const rest = known.reduce((left, secret) => left.replaceAll(secret, REDACTED), value);
   return plainText(rest.slice(0, MAX_LOOKED_AT).replace(SECRET_TEXT, REDACTED));

@@ -1,20 +1,12 @@
 /** The option table as keys of belay.yaml, and what they become. */
 import { z } from 'zod';
 import type { RunOptions } from '../../features/rollouts/shapes.ts';
-import { setValueAt, splitPath, type RunOptionPath, RUN_OPTIONS, type OptionType } from '../../request/run-options.ts';
+import { setValueAt, splitPath, RUN_OPTIONS, type OptionType } from '../../request/run-options.ts';
 import { COMMIT } from '../../contract/commit.ts';
 import { duration, id, oneOrMore, wholeNumber } from './schema-values.ts';
 
-interface OptionInFile {
-  path: RunOptionPath;
-  /** Its key below `group`, or at the top. */
-  yaml: string;
-  group: 'backup' | 'deploy' | null;
-  type: OptionType;
-  help: string;
-}
-
-const IN_FILE: readonly OptionInFile[] = RUN_OPTIONS.flatMap(({ path, yaml, type, help }) =>
+/** Each is below its `group`, or at the top. */
+const IN_FILE = RUN_OPTIONS.flatMap(({ path, yaml, type, help }) =>
   yaml === undefined ? [] : [{ path, yaml, group: splitPath(path).group, type, help }],
 );
 

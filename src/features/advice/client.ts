@@ -109,11 +109,6 @@ async function listClosed(
   return firstListed(client, [...which, CLOSED, `StartTime >= ${quoted(since)}`].join(' AND '), limit);
 }
 
-function pastIn(result: OperationResult | null): Past | null {
-  if (result === null) return null;
-  return { subject: subjectOf(result), observation: timeToVerdict(result) };
-}
-
 /**
  * A site that moved to another service has a new past, so operations of another service than the newest do not count.
  */
@@ -168,7 +163,8 @@ function createPastReader(client: Client) {
     const { answer, unreadable: ofResult } = await leniently(() => unlessMissing(resultLeft<OperationResult>(handle)));
     const unreadable = ofMemo ?? ofResult;
     if (unreadable !== null) return { past: null, unreadable };
-    const found = { past: pastIn(answer), unreadable };
+    const past = answer === null ? null : { subject: subjectOf(answer), observation: timeToVerdict(answer) };
+    const found = { past, unreadable };
     known.set(runId, found);
     return found;
   }

@@ -10,12 +10,11 @@ export const checksPart: DryRunPart = {
   name: 'checks',
   look({ runs, options, noCheck }, { policy: { checkOf } }) {
     const { commit = null } = options;
-    const sites = runs
-      .flatMap(({ targets }) => targets)
+    const targets = runs.flatMap((run) => run.targets);
+    const sites = targets
       .filter((it) => !isApp(it))
       .map(({ id }) => ({ siteId: id, check: checkOf(id)?.plan.name ?? null }));
-    const unread = runs
-      .flatMap(({ targets }) => targets)
+    const unread = targets
       .filter((it) => isApp(it) || checkOf(it.id)?.plan.showsCommit !== true)
       .map((it) => targetText(it));
     const checked = noCheck === undefined ? sites.filter(({ check }) => check !== null) : [];
