@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { PAGES, pageText, pathOf } from '../../tools/docs.ts';
+import { FILES } from '../../tools/generate.ts';
 
-for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
-  test(`docs/reference/${name} is what the tool writes`, async () => {
-    const written = await readFile(pathOf(name), 'utf8').catch(() => 'missing');
-    assert.equal(written, await pageText(name), `docs/reference/${name} is out of date: npm run generate`);
+for (const { name, path, text } of FILES) {
+  test(`${name} is what the tool writes`, async () => {
+    const written = await readFile(path, 'utf8').catch(() => 'missing');
+    assert.equal(written, await text(), `${name} is out of date: npm run generate`);
   });
 }

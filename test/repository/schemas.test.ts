@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -8,15 +7,8 @@ import type { BackupResult, DeploymentResult, RunResult } from '../../src/contra
 import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { emptyResult } from '../../src/contract/results.ts';
 import { withInput } from '../../src/client/runs/run-result.ts';
-import { DOCUMENTS, jsonSchemaOf, pathOf, runInput, runResult, textOf } from '../../tools/schemas.ts';
+import { jsonSchemaOf, runInput, runResult } from '../../tools/schemas.ts';
 import { at, bad, good, isCountedAlike, mixed, numbersOf, type Node } from '../support/run-inputs.ts';
-
-for (const name of Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[]) {
-  test(`docs/${name} matches the output of the tool`, async () => {
-    const written = await readFile(pathOf(name), 'utf8').catch(() => 'missing');
-    assert.equal(written, await textOf(name), `docs/${name} is out of date: npm run generate`);
-  });
-}
 
 // date-time is only an annotation here: the pattern next to it is checked.
 const ajv = new Ajv2020({ strictTypes: true, formats: { 'date-time': true } });

@@ -142,4 +142,16 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'suggests ["--interval\\twith --site or --app: how often to read (default: 5s)"] for: belay top --int': {
     now: 'suggests ["--interval\\twith --site, --app or --fleet: how often to read (default: 5s, longer for a large fleet)"] for: belay top --int',
   },
+  'docs/belay.schema.json matches the output of the tool': {
+    now: 'docs/belay.schema.json is what the tool writes',
+  },
+  'docs/rollout-result.schema.json matches the output of the tool': {
+    now: 'docs/rollout-result.schema.json is what the tool writes',
+  },
+  'docs/run-input.schema.json matches the output of the tool': {
+    now: 'docs/run-input.schema.json is what the tool writes',
+  },
+  'docs/run-result.schema.json matches the output of the tool': {
+    now: 'docs/run-result.schema.json is what the tool writes',
+  },
 };
