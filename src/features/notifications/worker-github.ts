@@ -97,7 +97,7 @@ async function call(
     'user-agent': 'belay',
     'x-github-api-version': '2022-11-28',
   };
-  const body = content === undefined ? {} : { body: JSON.stringify(content) };
-  const answer = await send('GitHub', `${api}/repos/${repository}/${path}`, { method, headers, ...body });
+  const body = content === undefined ? null : JSON.stringify(content);
+  const answer = await send('GitHub', `${api}/repos/${repository}/${path}`, { method, headers, body });
   return JSON.parse(answer) as unknown;
 }

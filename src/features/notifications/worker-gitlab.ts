@@ -35,11 +35,10 @@ async function callGitlab(
   path: string,
   content?: object,
 ): Promise<string> {
-  const body = content === undefined ? {} : { body: JSON.stringify(content) };
   return send('GitLab', `${api}/projects/${encodeURIComponent(repository)}/${path}`, {
     method,
     headers: { 'content-type': 'application/json', 'private-token': token },
-    ...body,
+    body: content === undefined ? null : JSON.stringify(content),
   });
 }
 
