@@ -1,8 +1,7 @@
 /** The file of allowed signers: what counts, what is refused, and when. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseAllowedSigners, proveBySsh, signersFor } from '../../src/features/approvals/proof-signers.ts';
-import { APPROVAL_NAMESPACE } from '../../src/features/approvals/text.ts';
+import { parseAllowedSigners, proveBySsh, signersForApprovals } from '../../src/features/approvals/proof-signers.ts';
 import { newSshSigner } from '../support/ssh-signer.ts';
 
 const { publicKey, sign } = newSshSigner();
@@ -11,7 +10,7 @@ const NOW = Date.parse('2026-11-25T12:00:00Z');
 const TEXT = 'a text\n';
 
 function prove(file: string, principal = 'ana@example.com', atMs = NOW): string {
-  const signed = { signature: sign(TEXT), text: TEXT, namespace: APPROVAL_NAMESPACE, principal };
+  const signed = { signature: sign(TEXT), text: TEXT, principal };
   return proveBySsh(parseAllowedSigners(file), signed, atMs);
 }
 
@@ -20,7 +19,7 @@ describe('the file of signers', () => {
     const file = `# people\r\n\r\nana@example.com,boss ${publicKey} ana's laptop\r\n"bob the builder" ${other.publicKey}\r\n`;
     const signers = parseAllowedSigners(file);
     assert.deepEqual(
-      signersFor(signers, APPROVAL_NAMESPACE).flatMap(({ principals }) => principals),
+      signersForApprovals(signers).flatMap(({ principals }) => principals),
       ['ana@example.com', 'boss', 'bob the builder'],
     );
     assert.match(prove(file), /^SHA256:[A-Za-z0-9+/]{43}$/);

@@ -43,27 +43,27 @@ describe('a signature that ssh-keygen makes', WITH_SSH_KEYGEN, () => {
   ] as [string, string[], string[]][]) {
     test(`proves its text and no other, with a key of the kind ${name}`, async () => {
       const { signature, publicKey } = await signedByProgram(name, keygen, TEXT, sign);
-      assert.deepEqual(verifySshSignature(signature, TEXT, APPROVAL_NAMESPACE), keyOf(publicKey));
+      assert.deepEqual(verifySshSignature(signature, TEXT), keyOf(publicKey));
       for (const other of [TEXT.slice(0, -1), `${TEXT}\n`, TEXT.replace('12', '13'), TEXT.replaceAll('\n', '\r\n')]) {
-        assert.throws(() => verifySshSignature(signature, other, APPROVAL_NAMESPACE), /not one of this text/);
+        assert.throws(() => verifySshSignature(signature, other), /not one of this text/);
       }
     });
   }
 
   test('proves nothing with an RSA key of 1024 bits', async () => {
     const { signature } = await signedByProgram('short', ['-t', 'rsa', '-b', '1024'], TEXT);
-    assert.throws(() => verifySshSignature(signature, TEXT, APPROVAL_NAMESPACE), /has 1024 bits/);
+    assert.throws(() => verifySshSignature(signature, TEXT), /has 1024 bits/);
   });
 
   test('is the same with the line ends of Windows around it, and proves nothing about a text that has them', async () => {
     const { signature } = await signedByProgram('windows', ['-t', 'ed25519'], TEXT.replaceAll('\n', '\r\n'));
     const armor = signature.replaceAll('\n', '\r\n');
-    assert.ok(verifySshSignature(armor, TEXT.replaceAll('\n', '\r\n'), APPROVAL_NAMESPACE));
-    assert.throws(() => verifySshSignature(armor, TEXT, APPROVAL_NAMESPACE), /not one of this text/);
+    assert.ok(verifySshSignature(armor, TEXT.replaceAll('\n', '\r\n')));
+    assert.throws(() => verifySshSignature(armor, TEXT), /not one of this text/);
   });
 });
 
-const verified = (signature: string, text = TEXT) => verifySshSignature(signature, text, APPROVAL_NAMESPACE);
+const verified = (signature: string, text = TEXT) => verifySshSignature(signature, text);
 
 describe('a signature of SSH', () => {
   const signer = newSshSigner();

@@ -1,6 +1,7 @@
 /** Reads OpenSSH's file of allowed signers, and judges signatures by it. It refuses a line that it cannot judge. */
 import { plainText } from '../../contract/safe-text.ts';
 import { ApprovalError, parseSshKey, fingerprint, verifySshSignature } from './proof-ssh.ts';
+import { APPROVAL_NAMESPACE } from './text.ts';
 
 export interface Signer {
   principals: string[];
@@ -117,17 +118,13 @@ function instantOf(text: string): number {
   return found[7] === 'Z' ? utc.getTime() : new Date(year, month - 1, day, hour, minute, second).getTime();
 }
 
-export interface SignedBy {
-  signature: string;
-  text: string;
-  namespace: string;
-  principal: string;
-}
-
 /** @returns the fingerprint of the key. @throws ApprovalError if the signature proves nothing at this time */
-export function proveBySsh(signers: readonly Signer[], signed: SignedBy, atMs: number): string {
-  const { signature, text, namespace, principal } = signed;
-  const key = verifySshSignature(signature, text, namespace);
+export function proveBySsh(
+  signers: readonly Signer[],
+  { signature, text, principal }: { signature: string; text: string; principal: string },
+  atMs: number,
+): string {
+  const key = verifySshSignature(signature, text);
   const name = fingerprint(key);
   const ofKey = signers.filter((it) => it.key.equals(key));
   if (ofKey.length === 0)
@@ -138,12 +135,12 @@ export function proveBySsh(signers: readonly Signer[], signed: SignedBy, atMs: n
       `the key ${name} is not one of ${principal}: sign with a key that the file of signers has for ${principal}, ` +
         `or give --by the name that the file has for this key`,
     );
-  const forUse = named.filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace));
-  if (forUse.length === 0) throw new ApprovalError(`the key ${name} is not for ${namespace}`);
+  const forUse = signersForApprovals(named);
+  if (forUse.length === 0) throw new ApprovalError(`the key ${name} is not for ${APPROVAL_NAMESPACE}`);
   if (forUse.some(({ validFromMs, validToMs }) => validFromMs <= atMs && atMs < validToMs)) return name;
   throw new ApprovalError(`the key ${name} of ${principal} is not valid now`);
 }
 
 /** Includes keys that are not valid yet or no longer. */
-export const signersFor = (signers: readonly Signer[], namespace: string): Signer[] =>
-  signers.filter(({ namespaces }) => namespaces === null || namespaces.includes(namespace));
+export const signersForApprovals = (signers: readonly Signer[]): Signer[] =>
+  signers.filter(({ namespaces }) => namespaces === null || namespaces.includes(APPROVAL_NAMESPACE));

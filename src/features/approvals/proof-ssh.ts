@@ -1,5 +1,6 @@
 /** Reads public keys of SSH, and verifies signatures of SSH with Node's crypto. */
 import { createHash, createPublicKey, type KeyObject, verify, type VerifyKeyObjectInput } from 'node:crypto';
+import { APPROVAL_NAMESPACE } from './text.ts';
 
 interface SshKey {
   /** The type as OpenSSH writes it, such as `ssh-ed25519`. */
@@ -105,7 +106,7 @@ const HASHES = ['sha256', 'sha512'];
 const USER_PRESENT = 1;
 
 /** @returns the encoded public key that signed the text. @throws ApprovalError if the signature is not good */
-export function verifySshSignature(signature: string, text: string, namespace: string): Buffer {
+export function verifySshSignature(signature: string, text: string): Buffer {
   const wire = readWire(unarmored(signature), 'the signature');
   if (wire.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw new ApprovalError('this is not a signature of SSH');
   const version = wire.uint32();
@@ -118,13 +119,13 @@ export function verifySshSignature(signature: string, text: string, namespace: s
     wire.string(),
   ];
   wire.end();
-  if (signedNamespace !== namespace)
-    throw new ApprovalError(`the signature is for another use: sign with -n ${namespace}`);
+  if (signedNamespace !== APPROVAL_NAMESPACE)
+    throw new ApprovalError(`the signature is for another use: sign with -n ${APPROVAL_NAMESPACE}`);
   if (!HASHES.includes(hash)) throw new ApprovalError('the signature uses a hash other than sha256 and sha512');
   const digest = createHash(hash).update(text, 'utf8').digest();
   const message = Buffer.concat([
     Buffer.from(MAGIC),
-    ...[Buffer.from(namespace), reserved, Buffer.from(hash), digest].map(wireString),
+    ...[Buffer.from(signedNamespace), reserved, Buffer.from(hash), digest].map(wireString),
   ]);
   if (!isSigned(signed, message, parseSshKey(publicKey)))
     throw new ApprovalError('the signature is not one of this text: sign exactly what is asked');

@@ -1,10 +1,10 @@
 /** Turns `approvals:` of a worker's belay.yaml into rules, and judges what an answer proves by the worker's signers. */
 import { readFile } from 'node:fs/promises';
-import { parseAllowedSigners, type Signer, proveBySsh, signersFor } from './proof-signers.ts';
+import { parseAllowedSigners, type Signer, proveBySsh, signersForApprovals } from './proof-signers.ts';
 import { ApprovalError, fingerprint } from './proof-ssh.ts';
 import { audienceOf, createTokenVerifier, type GitHubGate, type VerifyToken, GITHUB_ISSUER } from './proof-github.ts';
 import { type ApprovalPlan, type Decided, type Yes, planHash, type ApprovalRule } from './shapes.ts';
-import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from './text.ts';
+import { NOT_PROVEN, signedText } from './text.ts';
 import { plainText, messageOf } from '../../contract/safe-text.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { ApprovalConfig } from './config.ts';
@@ -61,8 +61,8 @@ export async function proverOf(
     if (rule.proof === 'none') return () => NOT_PROVEN;
     if (proof.kind !== 'ssh') return refusing(`${rule.name} needs a signature of SSH`);
     const { signature } = proof;
-    const signed = { signature, text: signedText(plan, planHash(plan), answer), namespace: APPROVAL_NAMESPACE };
-    return (atMs) => proveBySsh(signers, { ...signed, principal: by }, atMs);
+    const signed = { signature, text: signedText(plan, planHash(plan), answer), principal: by };
+    return (atMs) => proveBySsh(signers, signed, atMs);
   };
 }
 
@@ -94,7 +94,7 @@ const where = (name: string, file: string): string => `approvals.${name}.signers
 export async function whyUnanswerable(approval: PolicyApproval, readText: ReadText): Promise<string | null> {
   const { rule } = approval;
   if (rule.proof !== 'ssh') return null;
-  const signers = signersFor(await signersOf(approval, readText), APPROVAL_NAMESPACE);
+  const signers = signersForApprovals(await signersOf(approval, readText));
   const unknown = rule.from?.find((it) => !signers.some(({ principals }) => principals.includes(it)));
   if (unknown !== undefined) return `approvals.${rule.name}.from: ${unknown} is not in the file of signers: add a key`;
   const deciders = signers.filter(

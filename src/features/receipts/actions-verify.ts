@@ -19,7 +19,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
 import type { BackupResult, DeploymentResult, RunInput } from '../../contract/run.ts';
 import { isSameTarget, type Target } from '../../contract/target.ts';
-import { APPROVAL_NAMESPACE, NOT_PROVEN, signedText } from '../approvals/text.ts';
+import { NOT_PROVEN, signedText } from '../approvals/text.ts';
 import { differentPeople, goodUntilMs, plannedPartOf, plannedParts } from '../approvals/rules.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 
@@ -241,10 +241,10 @@ function proofOf(
   const { signature } = proof;
   const text = signedText(plan, hash, { decision, by, why });
   if (signers === null) {
-    const key = fingerprint(verifySshSignature(signature, text, APPROVAL_NAMESPACE));
+    const key = fingerprint(verifySshSignature(signature, text));
     return { key, text: `${key}, a key that the receipt names` };
   }
-  const key = proveBySsh(signers, { signature, text, namespace: APPROVAL_NAMESPACE, principal: by }, Date.parse(at));
+  const key = proveBySsh(signers, { signature, text, principal: by }, Date.parse(at));
   return { key, text: key };
 }
 
