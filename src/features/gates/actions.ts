@@ -6,8 +6,7 @@ import type { Measurement } from './shapes.ts';
 import { configFile } from '../../config/environment/environment.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import type { RolloutWave } from '../rollouts/shapes.ts';
-import { isApp, targetsOf } from '../../contract/target.ts';
-import { measureByRule } from './worker.ts';
+import { measureByRule, sitesOf } from './worker.ts';
 import { policyOf } from '../../config/policy.ts';
 import { readPage } from '../../site-check/index.ts';
 
@@ -30,12 +29,11 @@ export async function tryOnce(gate: string, { json, ...asked }: TryOptions): Pro
   const chosen = waveToMeasure(waves, gate, asked);
   const { rollout, wave } = chosen;
   const serverIds = wave.targets.map(({ serverId }) => serverId);
-  const siteIds = wave.targets.flatMap(targetsOf).flatMap((it) => (isApp(it) ? [] : [it.id]));
   const { bakeMs = 0 } = wave.after ?? {};
   // In a rollout, at least this much time lies between the first request and the first measurement.
   const seconds = Math.max(MIN_SECONDS, (bakeMs + found.plan.initialDelayMs) / 1_000);
-  const words = { hosts: policy.hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave.name], seconds };
-  const measured = await measureByRule(found, found.plan.rule, words, readPage);
+  const about = { wave: wave.name, serverIds, siteIds: sitesOf(wave), seconds };
+  const measured = await measureByRule(found, found.plan.rule, about, { hostsOf: policy.hostsOf, getPage: readPage });
   const { shown, exitCode } = ENDS[measured.state];
   printAnswer(json, { gate, rollout, wave: wave.name, ...measured }, [
     headLine(gate, chosen, waves),

@@ -14,22 +14,18 @@ import type { GateLimits, GateRule, Measurement, PageRule, QueryRule } from './s
 
 /** @throws SyntaxError for a rule that cannot be understood */
 export async function measure(rule: GateRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measurement> {
-  switch (rule.kind) {
-    case 'prometheus':
-      return measureQuery(rule, words, place, getPage);
-    case 'http':
-      return measurePage(rule, place, getPage);
-  }
+  return rule.kind === 'http' ? measurePage(rule, place, getPage) : measureQuery(rule, words, place, getPage);
 }
 
 /* Measures a page: by what is expected of it, and by a number in its JSON body. */
 
 async function measurePage(rule: PageRule, { address, headers }: GatePlace, getPage: GetPage): Promise<Measurement> {
   const answer = await askPage(new URL(address), headers, getPage);
-  return 'error' in answer ? failed(answer.error) : judgePage(answer, rule);
+  return 'state' in answer ? answer : judgePage(answer, rule);
 }
 
 const failed = (text: string): Measurement => ({ state: 'error', value: null, text });
+const refused = (text: string): Measurement => ({ state: 'refused', value: null, text });
 const noData = (text: string, value: string | null = null): Measurement => ({
   state: 'none',
   value,
@@ -88,47 +84,41 @@ async function measureQuery(rule: QueryRule, words: Words, place: GatePlace, get
     .flatMap(wordsIn)
     .find((word) => word !== 'seconds' && words[word].length === 0);
   if (empty !== undefined) return noData(`the wave has nothing that $${empty} could stand for`);
-  const ask = (query: string) => askPrometheus({ ...place, query: substitute(query, words) }, getPage);
+  const ask = (query: string) => askPrometheus(substitute(query, words), place, getPage);
   const [answer, amount] = await Promise.all([
     ask(rule.query),
     rule.atLeast === undefined ? null : ask(rule.atLeast.query),
   ]);
-  const problem = problemOf(answer) ?? (amount === null ? null : problemOf(amount));
-  if (problem !== null) return problem;
+  if ('state' in answer) return answer;
+  if (amount !== null && 'state' in amount) return amount;
   const tooFew = amount === null ? null : tooFewInQuery(amount, rule.atLeast!.min);
-  return tooFew ?? judgeSamples('samples' in answer ? answer.samples : [], rule);
+  return tooFew ?? judgeSamples(answer, rule);
 }
 
-function problemOf(answer: PrometheusAnswer): Measurement | null {
-  if ('samples' in answer) return null;
-  return { state: answer.isRefused ? 'refused' : 'error', value: null, text: answer.error };
-}
-
-function tooFewInQuery(answer: PrometheusAnswer, min: number): Measurement | null {
-  const values = 'samples' in answer ? answer.samples.map(({ value }) => value) : [];
-  const short = values.find((value) => !(numberOf(value) >= min));
-  if (values.length > 0 && short === undefined) return null;
-  return { state: 'none', value: null, text: `no data: atLeast is ${short ?? 'empty'}, and has to be ${min}` };
+function tooFewInQuery(samples: readonly Sample[], min: number): Measurement | null {
+  const short = samples.find(({ value }) => !(numberOf(value) >= min));
+  if (samples.length > 0 && short === undefined) return null;
+  return noData(`atLeast is ${short?.value ?? 'empty'}, and has to be ${min}`);
 }
 
 const MAX_SERIES_TEXT = 120;
 
-type PrometheusAnswer = { samples: Sample[] } | { error: string; isRefused: boolean };
-
-interface Question extends GatePlace {
-  query: string;
-}
-
-/** The address includes the path before `/api/v1`, if there is one. */
-async function askPrometheus({ address, headers, query }: Question, getPage: GetPage): Promise<PrometheusAnswer> {
+/**
+ * The address includes the path before `/api/v1`, if there is one.
+ *
+ * @returns the samples, or why there are none
+ */
+async function askPrometheus(
+  query: string,
+  { address, headers }: GatePlace,
+  getPage: GetPage,
+): Promise<Sample[] | Measurement> {
   const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v1/query`;
   url.searchParams.set('query', query);
   const answer = await askPage(url, headers, getPage);
-  return 'error' in answer ? failedQuery(answer.error) : answerOf(answer);
+  return 'state' in answer ? answer : samplesIn(answer);
 }
-
-const failedQuery = (error: string, isRefused = false): PrometheusAnswer => ({ error, isRefused });
 
 const point = z.tuple([z.number(), z.string()]);
 const data = z.discriminatedUnion('resultType', [
@@ -142,26 +132,25 @@ const success = z.object({ status: z.literal('success'), data });
 const otherKind = z.object({ status: z.literal('success'), data: z.object({ resultType: z.string() }) });
 const failure = z.object({ status: z.literal('error'), error: z.string() });
 
-function answerOf({ status, body }: Page): PrometheusAnswer {
+function samplesIn({ status, body }: Page): Sample[] | Measurement {
   const json = jsonOf(body);
   if (status === 400 || status === 422) {
     const reason = failure.safeParse(json).data?.error;
-    return failedQuery(`the query is refused (${status})${reason === undefined ? '' : `: ${reason}`}`, true);
+    return refused(`the query is refused (${status})${reason === undefined ? '' : `: ${reason}`}`);
   }
-  if (status !== 200) return failedQuery(`status ${status}`);
+  if (status !== 200) return failed(`status ${status}`);
   const answer = success.safeParse(json);
   if (answer.success) return samplesOf(answer.data.data);
   const other = otherKind.safeParse(json).data?.data.resultType;
-  if (other !== undefined)
-    return failedQuery(`the query gives a ${other}, and a gate needs a scalar or a vector`, true);
-  return failedQuery(json === undefined ? 'the answer is not JSON' : 'the answer is not one of Prometheus');
+  if (other !== undefined) return refused(`the query gives a ${other}, and a gate needs a scalar or a vector`);
+  return failed(json === undefined ? 'the answer is not JSON' : 'the answer is not one of Prometheus');
 }
 
-function samplesOf(answer: z.infer<typeof data>): PrometheusAnswer {
-  if (answer.resultType === 'scalar') return { samples: [{ series: '', value: answer.result[1] }] };
+function samplesOf(answer: z.infer<typeof data>): Sample[] | Measurement {
+  if (answer.resultType === 'scalar') return [{ series: '', value: answer.result[1] }];
   if (answer.result.some(({ value }) => value === undefined))
-    return failedQuery('the query gives native histograms, and a gate needs numbers', true);
-  return { samples: answer.result.map(({ metric, value }) => ({ series: seriesText(metric), value: value![1] })) };
+    return refused('the query gives native histograms, and a gate needs numbers');
+  return answer.result.map(({ metric, value }) => ({ series: seriesText(metric), value: value![1] }));
 }
 
 function seriesText(metric: Record<string, string>): string {
@@ -177,12 +166,12 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
 /** @returns the page, or why there is none */
-async function askPage(url: URL, headers: Record<string, string>, getPage: GetPage): Promise<Page | { error: string }> {
+async function askPage(url: URL, headers: Record<string, string>, getPage: GetPage): Promise<Page | Measurement> {
   try {
     const limits = { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, follow: false, isPrivateSite: true };
     return await getPage({ url, headers, ...limits });
   } catch (error) {
-    if (error instanceof NoAnswer || error instanceof Oversized) return { error: hideHost(error.message, url) };
+    if (error instanceof NoAnswer || error instanceof Oversized) return failed(hideHost(error.message, url));
     throw error;
   }
 }
@@ -202,27 +191,20 @@ interface Sample {
   value: string;
 }
 
-export interface Judged {
-  state: 'good' | 'bad' | 'none';
-  value: string | null;
-  text: string;
-}
+const WORST_FIRST: readonly Measurement['state'][] = ['bad', 'none', 'good'];
 
-const WORST_FIRST = ['bad', 'none', 'good'] as const;
-
-export function judgeSamples(samples: readonly Sample[], limits: GateLimits): Judged {
-  if (samples.length === 0) return { state: 'none', value: null, text: 'no data: no series' };
+export function judgeSamples(samples: readonly Sample[], limits: GateLimits): Measurement {
+  const rank = ({ state }: Measurement) => WORST_FIRST.indexOf(state);
   const [worst] = samples
-    .map((sample) => ({ ...judgeOne(sample, limits), excess: excessOf(numberOf(sample.value), limits) }))
-    .sort((a, b) => WORST_FIRST.indexOf(a.state) - WORST_FIRST.indexOf(b.state) || compare(b.excess, a.excess));
-  const { state, value, text } = worst!;
-  return { state, value, text };
+    .map((sample) => ({ judged: judgeOne(sample, limits), excess: excessOf(numberOf(sample.value), limits) }))
+    .sort((a, b) => rank(a.judged) - rank(b.judged) || compare(b.excess, a.excess));
+  return worst?.judged ?? noData('no series');
 }
 
-function judgeOne({ series, value }: Sample, limits: GateLimits): Judged {
+function judgeOne({ series, value }: Sample, limits: GateLimits): Measurement {
   const number = numberOf(value);
   const of = series === '' ? '' : ` of ${series}`;
-  if (Number.isNaN(number)) return { state: 'none', value, text: `no data: NaN${of}` };
+  if (Number.isNaN(number)) return noData(`NaN${of}`, value);
   const { min = -Infinity, max = Infinity } = limits;
   if (number < min) return { state: 'bad', value, text: `${value} < ${min}${of}` };
   if (number > max) return { state: 'bad', value, text: `${value} > ${max}${of}` };

@@ -4,6 +4,7 @@ import {
   GATES_FACT,
   type GatePlan,
   type GateQuestion,
+  type GateSubject,
   type GatesAnswer,
   type Measurement,
   type OnGates,
@@ -39,9 +40,7 @@ export const createGates = ({ workerInfo, policy, getPage }: GateDeps) => ({
     // Its address would not answer the recorded kind of rule.
     if (found.plan.rule.kind !== gate.rule.kind)
       throw leftToOthers('NoSuchGate', `this worker's belay.yaml measures gate ${gate.name} in another way`);
-    const { siteIds, serverIds, wave, seconds } = about;
-    const words = { hosts: hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave], seconds };
-    return measureByRule(found, gate.rule, words, getPage);
+    return measureByRule(found, gate.rule, about, { hostsOf, getPage });
   },
 });
 
@@ -78,7 +77,7 @@ const defaultsOf = (on: OnGates, onFailures: RolloutInput['onFailures']): Requir
 });
 
 /** Includes sites that earlier attempts completed, because a retry measures the whole wave. */
-function sitesOf({ name, targets }: RolloutWave, previous: readonly TargetResult[]): string[] {
+export function sitesOf({ name, targets }: RolloutWave, previous: readonly TargetResult[] = []): string[] {
   const left = targets.flatMap((it) => [...targetsOf(it), ...(it.completedTargets ?? [])]);
   const done = previous.filter(({ wave }) => wave === name).flatMap((it) => it.deployments.map(({ target }) => target));
   return [...left, ...done].filter((it) => !isApp(it)).map(({ id }) => id);
@@ -107,8 +106,6 @@ async function gatePlanFor(
 }
 
 /* The gates of a policy, ready to be measured. */
-
-type Words = Parameters<typeof measure>[1];
 
 export interface PolicyGate {
   plan: GatePlan;
@@ -191,9 +188,10 @@ const wordsOf = (rule: GateRule): Word[] =>
 export async function measureByRule(
   { place }: PolicyGate,
   rule: GateRule,
-  words: Words,
-  getPage: GetPage,
+  { siteIds, serverIds, wave, seconds }: GateSubject,
+  { hostsOf, getPage }: Pick<Policy, 'hostsOf'> & Pick<GateDeps, 'getPage'>,
 ): Promise<Measurement> {
+  const words = { hosts: hostsOf(siteIds), sites: siteIds, servers: serverIds, wave: [wave], seconds };
   const { text, ...measured } = await measure(rule, words, await place(), getPage);
   return { ...measured, text: plainText(text) };
 }
