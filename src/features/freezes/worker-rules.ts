@@ -208,7 +208,7 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
   };
 }
 
-export interface Overridable extends Pick<Rule, 'kind' | 'override'> {
+interface Overridable extends Pick<Rule, 'kind' | 'override'> {
   /** Returns when its current span ends, for people. Null if it is not active. */
   endText: (atMs: number) => string | null;
 }

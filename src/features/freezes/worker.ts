@@ -16,7 +16,7 @@ import {
 import { isFreezeId } from '../../contract/ids.ts';
 import type { CurrentPolicy } from '../../config/live-policy.ts';
 import type { Policy } from '../../config/policy.ts';
-import { actionOf, unknownEnd, type Overridable } from './worker-rules.ts';
+import { actionOf, unknownEnd } from './worker-rules.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
@@ -67,7 +67,21 @@ export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes) {
     async override(names: readonly string[], atMs: number, withinMs: number, isRetry = false): Promise<OverrideAnswer> {
       const { overridable } = await policy();
       const adHoc = names.filter((name) => overridable(name) === null && isFreezeId(name));
-      return answerOverride(names, { overridable, running: await findFreezes(adHoc, withinMs), atMs, isRetry });
+      const running = await findFreezes(adHoc, withinMs);
+      const letOff: LetOff[] = [];
+      for (const name of names) {
+        const known = overridable(name);
+        const found = running.find(({ workflowId }) => workflowId === name);
+        const isUnknown = known === null && found === undefined;
+        if (isUnknown && isRetry) continue;
+        if (isUnknown) return { error: { type: 'Usage', message: unknownName(name) } };
+        const isNever = known === null ? found?.freeze?.override !== 'reason' : known.override === 'never';
+        if (isNever)
+          return { error: { type: 'Refused', message: neverText(name, known?.endText(atMs), found?.freeze ?? null) } };
+        const since = found?.freeze?.since;
+        letOff.push(since === undefined ? { kind: known?.kind ?? 'freeze', name } : { kind: 'freeze', name, since });
+      }
+      return { letOff };
     },
   };
 }
@@ -88,34 +102,6 @@ export function adHocFrozenBy(running: readonly RunningFreeze[], action: Blocked
     const isActive = atMs < Date.parse(until) && blocks.includes(action);
     return isActive ? [{ kind: 'freeze', name, reason, until, untilText: utcText(until), by, ...never }] : [];
   });
-}
-
-interface AskedFreezes {
-  overridable: (name: string) => Overridable | null;
-  /** The ad-hoc freezes among the names that are running. */
-  running: readonly RunningFreeze[];
-  atMs: number;
-  isRetry: boolean;
-}
-
-function answerOverride(
-  names: readonly string[],
-  { overridable, running, atMs, isRetry }: AskedFreezes,
-): OverrideAnswer {
-  const letOff: LetOff[] = [];
-  for (const name of names) {
-    const known = overridable(name);
-    const adHoc = running.find(({ workflowId }) => workflowId === name);
-    const isUnknown = known === null && adHoc === undefined;
-    if (isUnknown && isRetry) continue;
-    if (isUnknown) return { error: { type: 'Usage', message: unknownName(name) } };
-    const isNever = known === null ? adHoc?.freeze?.override !== 'reason' : known.override === 'never';
-    if (isNever)
-      return { error: { type: 'Refused', message: neverText(name, known?.endText(atMs), adHoc?.freeze ?? null) } };
-    const since = adHoc?.freeze?.since;
-    letOff.push(since === undefined ? { kind: known?.kind ?? 'freeze', name } : { kind: 'freeze', name, since });
-  }
-  return { letOff };
 }
 
 /** @param endText of a freeze in belay.yaml. Undefined for an ad-hoc freeze */
@@ -186,8 +172,7 @@ export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
     if (!begins && !isRollout) return undefined;
     const input = request.input as RunInput;
     const { attempt = 1 } = request.input as Partial<RolloutInput>;
-    const isRetry = isRollout && attempt > 1;
-    const override = await overrideOf(input, (names) => judge.override(names, atMs, TIMING.lookup.regularMs, isRetry));
+    const override = await overrideOf(input, judge, atMs, isRollout && attempt > 1);
     const isRefused = override !== undefined && 'error' in override;
     const frozen = isRollout || isRefused ? null : await frozenParts(questionOf(input, atMs, override?.letOff), judge);
     return frozen === null && override === undefined
@@ -199,11 +184,15 @@ export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
 /** A run of a rollout overrides what its rollout overrides. By now, those freezes may have ended. */
 async function overrideOf(
   { override, letOff }: RunInput,
-  resolve: (names: readonly string[]) => Promise<OverrideAnswer>,
+  judge: Judge,
+  atMs: number,
+  isRetry: boolean,
 ): Promise<OverrideAnswer | undefined> {
   if (override === undefined) return undefined;
   const { freezes } = override;
-  return letOff === undefined ? resolve(freezes) : { letOff: letOff.filter(({ name }) => freezes.includes(name)) };
+  return letOff === undefined
+    ? judge.override(freezes, atMs, TIMING.lookup.regularMs, isRetry)
+    : { letOff: letOff.filter(({ name }) => freezes.includes(name)) };
 }
 
 /** Judges by Temporal's clock, for the first and the last moment at which the request may leave. */
