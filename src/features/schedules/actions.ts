@@ -30,30 +30,34 @@ export async function applySchedules({ dryRun, prune, service: named, json: asJs
   await reportEndpoints(named);
   const configuration = await requireConfiguration();
   const planned = planSchedules(configuration, new Date().getUTCFullYear());
-  const definitions = planned.map(({ definition }) => definition);
   const fleets = prune === true ? Object.keys(configuration.fleets ?? {}) : [];
   const policy = policyOf(configuration);
   await withBelay(
     async (belay) => {
-      const changes = await belay.schedules.plan(definitions, fleets);
-      const frozenSchedules = planned.map((it) => frozenScheduleOf(it, policy));
-      const approvals = planned.map((it) => approvalsOf(it, policy));
+      const changes = await belay.schedules.plan(
+        planned.map(({ definition }) => definition),
+        fleets,
+      );
+      const outlooks = planned.map((it) => outlookOf(it, policy, Date.now()));
       if (asJson !== true) {
         print([
           ...changes.flatMap(changeLines),
-          ...planned.flatMap(nextLines),
-          ...planned.flatMap(movedLines),
-          ...frozenSchedules.flatMap(frozenLines),
-          ...approvals.flatMap(approvalLines),
+          ...outlooks.map(nextLine),
+          ...outlooks.flatMap(movedLines),
+          ...outlooks.flatMap(frozenLines),
+          ...outlooks.flatMap(approvalLines),
         ]);
       }
-      if (dryRun !== true) await belay.schedules.apply(changes);
-      const moved = planned.map(({ definition, moved: times }) => ({ scheduleId: definition.scheduleId, times }));
-      const shown = changes.map(({ scheduleId, action, differences }) => ({ scheduleId, action, differences }));
       const applied = dryRun !== true;
-      const frozen = frozenSchedules.map(({ definition: { scheduleId }, firings }) => ({ scheduleId, firings }));
-      const next = planned.map(({ definition }) => ({ scheduleId: definition.scheduleId, times: nextOf(definition) }));
-      const document = { applied, changes: shown, next, moved, frozen, approvals };
+      if (applied) await belay.schedules.apply(changes);
+      const document = {
+        applied,
+        changes: changes.map(({ scheduleId, action, differences }) => ({ scheduleId, action, differences })),
+        next: outlooks.map(({ scheduleId, next: times }) => ({ scheduleId, times })),
+        moved: outlooks.map(({ scheduleId, moved: times }) => ({ scheduleId, times })),
+        frozen: outlooks.map(({ scheduleId, frozen: firings }) => ({ scheduleId, firings })),
+        approvals: outlooks.map(({ scheduleId, approvals: names }) => ({ scheduleId, names })),
+      };
       printAnswer(asJson, document, summaryOf(changes, applied));
     },
     definedFields({ service: named }),
@@ -74,30 +78,42 @@ const WORDS = {
   unmanaged: 'not in this file; delete it with `belay schedule delete`, or with --prune if its fleet is in the file',
 };
 
+type Outlook = ReturnType<typeof outlookOf>;
+
+/** What a schedule will do, apart from what its definition says. */
+function outlookOf({ definition, moved }: PlannedSchedule, policy: Policy, nowMs: number) {
+  const { scheduleId, timeZone, calendars, input } = definition;
+  // Leaves out the times that replace skipped ones when clocks change.
+  const times = calendars.filter(({ year }) => year === null);
+  return {
+    scheduleId,
+    timeZone,
+    moved,
+    next: nextOf(times, timeZone, nowMs),
+    frozen: frozenFirings(input, times, policy, nowMs),
+    approvals: askedByFirings(input.start, policy),
+  };
+}
+
 const NEXT_SHOWN = 3;
 
 /** @returns ISO 8601 times */
-function nextOf({ calendars, timeZone }: PlannedSchedule['definition']): string[] {
-  const times: string[] = [];
-  for (const ms of nextFirings(regular(calendars), timeZone, Date.now())) {
-    times.push(new Date(ms).toISOString());
-    if (times.length === NEXT_SHOWN) break;
+function nextOf(times: readonly Times[], timeZone: string, nowMs: number): string[] {
+  const next: string[] = [];
+  for (const ms of nextFirings(times, timeZone, nowMs)) {
+    next.push(new Date(ms).toISOString());
+    if (next.length === NEXT_SHOWN) break;
   }
-  return times;
+  return next;
 }
 
-/** Leaves out the times that replace skipped ones when clocks change. */
-const regular = (calendars: PlannedSchedule['definition']['calendars']) =>
-  calendars.filter(({ year }) => year === null);
-
-function nextLines({ definition }: PlannedSchedule): string[] {
-  const { scheduleId, timeZone } = definition;
-  const times = nextOf(definition).map((at) => localText(new Date(at), timeZone));
-  return [`  ${scheduleId}: next ${times.join(', ') || 'never'} (${timeZone})`];
+function nextLine({ scheduleId, timeZone, next }: Outlook): string {
+  const times = next.map((at) => localText(new Date(at), timeZone));
+  return `  ${scheduleId}: next ${times.join(', ') || 'never'} (${timeZone})`;
 }
 
 /** Shows only the next day on which clocks skip times of the schedule, because the other days are alike. */
-function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSchedule): string[] {
+function movedLines({ scheduleId, timeZone, moved }: Outlook): string[] {
   const today = new Date().toISOString().slice(0, 10);
   const upcoming = moved.filter(({ date }) => date >= today);
   const ofNextDay = upcoming.filter(({ date }) => date === upcoming[0]?.date);
@@ -110,37 +126,17 @@ function movedLines({ definition: { scheduleId, timeZone }, moved }: PlannedSche
   return [`  ${scheduleId}: on ${date} clocks in ${timeZone} skip ${times}, so ${starts} at ${at} instead`];
 }
 
-interface FrozenSchedule {
-  definition: PlannedSchedule['definition'];
-  firings: FrozenFiring[];
-}
-
-function frozenScheduleOf({ definition }: PlannedSchedule, policy: Policy): FrozenSchedule {
-  const times = regular(definition.calendars);
-  return { definition, firings: frozenFirings(definition.input, times, policy, Date.now()) };
-}
-
 /** Shows only the first firing, because the others are alike. */
-function frozenLines({ definition: { scheduleId, timeZone }, firings }: FrozenSchedule): string[] {
-  const [first] = firings;
+function frozenLines({ scheduleId, timeZone, frozen }: Outlook): string[] {
+  const [first] = frozen;
   if (first === undefined) return [];
-  const more = firings.length === 1 ? '' : `, and ${firings.length - 1} more of the next firings`;
+  const more = frozen.length === 1 ? '' : `, and ${frozen.length - 1} more of the next firings`;
   return [`  ${scheduleId}: at ${localText(new Date(first.at), timeZone)} it is ${frozenText(first.by)}${more}`];
 }
 
-interface NeededApprovals {
-  scheduleId: string;
-  names: string[];
-}
-
-const approvalsOf = ({ definition: { scheduleId, input } }: PlannedSchedule, policy: Policy): NeededApprovals => ({
-  scheduleId,
-  names: askedByFirings(input.start, policy),
-});
-
-function approvalLines({ scheduleId, names }: NeededApprovals): string[] {
-  if (names.length === 0) return [];
-  const asked = names.map((it) => plainText(it)).join(', ');
+function approvalLines({ scheduleId, approvals }: Outlook): string[] {
+  if (approvals.length === 0) return [];
+  const asked = approvals.map((it) => plainText(it)).join(', ');
   return [`  ${scheduleId}: every firing waits for people (${asked}), and no one may be awake`];
 }
 
@@ -239,7 +235,7 @@ async function act<R>(
 
 /* Which of the next firings of a schedule would fall into a freeze of belay.yaml. Pure. */
 
-export interface FrozenFiring {
+interface FrozenFiring {
   /** When it is due, ISO 8601. */
   at: string;
   by: FrozenBy[];
@@ -250,7 +246,7 @@ const AHEAD_MS = 31 * DAY_MS;
 const MINUTE_MS = 60_000;
 
 /** The next times at which a schedule fires. @param times on the clocks of its zone @returns milliseconds since 1970 */
-export function* nextFirings(times: readonly Times[], timeZone: string, nowMs: number): Generator<number, void> {
+function* nextFirings(times: readonly Times[], timeZone: string, nowMs: number): Generator<number, void> {
   for (let atMs: number | undefined = nowMs; ;) {
     atMs = nextSpan({ times, lastsMs: MINUTE_MS, timeZone }, { begins: 'first', ends: 'first' }, atMs)?.beginMs;
     if (atMs === undefined) return;
