@@ -51,7 +51,7 @@ export function createReceipts(session: Session): Receipts {
         if (described.status.name === 'RUNNING')
           throw new BelayError('Usage', `${workflowId} is still running: wait for its end`);
         if (described.type !== ROLLOUT_TYPE) return runReceipt(session, described);
-        return rolloutReceipt(session, described, (ofRun) => hashOfRun(session, ofRun));
+        return rolloutReceipt(session, described);
       }),
     async *closedSince(since) {
       checkSince(since);
@@ -123,12 +123,7 @@ function recordedIn({ workflowId, runId }: WorkflowExecutionDescription, [first]
 
 /* The receipt of a closed rollout contains the hashes of its runs' receipts, which tell what the runs did. */
 
-/** @param hashOfRun returns the hash of a run's receipt; null if it has none */
-async function rolloutReceipt(
-  session: Session,
-  described: WorkflowExecutionDescription,
-  hashOfRun: (workflowId: string) => Promise<string | null>,
-): Promise<Receipt> {
+async function rolloutReceipt(session: Session, described: WorkflowExecutionDescription): Promise<Receipt> {
   const { client } = session;
   const handle = handleOf(session, described);
   const { result } = await rolloutStatus(session, handle);
@@ -138,7 +133,7 @@ async function rolloutReceipt(
   const answered = await answeredIn(client, events);
   const targets = await pMap(
     result.targets,
-    async (it) => ({ ...it, receipt: it.workflowId === null ? null : await hashOfRun(it.workflowId) }),
+    async (it) => ({ ...it, receipt: it.workflowId === null ? null : await hashOfRun(session, it.workflowId) }),
     IN_PARALLEL,
   );
   const known = { namespace: client.options.namespace, input, result, answered, targets };
@@ -155,52 +150,35 @@ type Event = Events[number];
 
 async function operationFacts(client: Client, operation: WorkflowHandle): Promise<OperationFacts> {
   const { events } = await operation.fetchHistory();
-  const facts: OperationFacts = { baseline: null, posts: [] };
+  let baseline: OperationFacts['baseline'] = null;
   const posts = new Map<string, SentPost>();
   const reads = new Set<string>();
   for (const event of events ?? []) {
-    await recordScheduled(client, event, { facts, posts, reads });
-    await recordAnswer(client, event, posts);
-    const read = facts.posts.length > 0 ? null : await readIn(client, event, reads);
-    if (read?.ok === true) facts.baseline = { at: timeOf(event), status: read.status };
+    const type = event.activityTaskScheduledEventAttributes?.activityType?.name ?? '';
+    if (READ_ACTIVITIES.includes(type)) reads.add(String(event.eventId));
+    if (POST_ACTIVITIES.includes(type)) posts.set(String(event.eventId), await postIn(client, event));
+    const completed = event.activityTaskCompletedEventAttributes;
+    const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
+    const scheduledId = String((completed ?? failed)?.scheduledEventId);
+    const post = posts.get(scheduledId);
+    if (post !== undefined) {
+      const error = await decodedFailure(client, failed?.failure);
+      const type = failed?.failure?.applicationFailureInfo?.type;
+      post.answeredAt = timeOf(event);
+      post.result = completed ? 'accepted' : (error?.message ?? 'it is not known');
+      if (failed && resultOfFailure(type, '', {}).kind !== 'ambiguous') post.effect = 'none';
+    }
+    if (!completed || posts.size > 0 || !reads.has(scheduledId)) continue;
+    const read = await decoded<ReadAnswer>(client, completed.result?.payloads);
+    if (read?.ok === true) baseline = { at: timeOf(event), status: read.status };
   }
-  return facts;
+  return { baseline, posts: [...posts.values()] };
 }
 
-interface Found {
-  facts: OperationFacts;
-  posts: Map<string, SentPost>;
-  reads: Set<string>;
-}
-
-async function recordScheduled(client: Client, event: Event, { facts, posts, reads }: Found): Promise<void> {
-  const { activityType, input } = event.activityTaskScheduledEventAttributes ?? {};
-  const id = String(event.eventId);
-  if (READ_ACTIVITIES.includes(activityType?.name ?? '')) reads.add(id);
-  if (!POST_ACTIVITIES.includes(activityType?.name ?? '')) return;
-  const asked = await decoded<{ idempotencyKey?: string }>(client, input?.payloads);
-  const idempotencyKey = asked?.idempotencyKey ?? null;
-  const post: SentPost = { at: timeOf(event), idempotencyKey, answeredAt: null, result: null };
-  posts.set(id, post);
-  facts.posts.push(post);
-}
-
-async function recordAnswer(client: Client, event: Event, posts: Map<string, SentPost>): Promise<void> {
-  const completed = event.activityTaskCompletedEventAttributes;
-  const failed = event.activityTaskFailedEventAttributes ?? event.activityTaskTimedOutEventAttributes;
-  const post = posts.get(String((completed ?? failed)?.scheduledEventId));
-  if (post === undefined) return;
-  post.answeredAt = timeOf(event);
-  const error = (await decodedFailure(client, failed?.failure))?.message ?? null;
-  post.result = completed ? 'accepted' : (error ?? 'it is not known');
-  const type = failed?.failure?.applicationFailureInfo?.type;
-  if (failed && resultOfFailure(type, '', {}).kind !== 'ambiguous') post.effect = 'none';
-}
-
-async function readIn(client: Client, event: Event, reads: ReadonlySet<string>): Promise<ReadAnswer | null> {
-  const completed = event.activityTaskCompletedEventAttributes;
-  if (!completed || !reads.has(String(completed.scheduledEventId))) return null;
-  return decoded<ReadAnswer>(client, completed.result?.payloads);
+async function postIn(client: Client, event: Event): Promise<SentPost> {
+  const payloads = event.activityTaskScheduledEventAttributes?.input?.payloads;
+  const idempotencyKey = (await decoded<{ idempotencyKey?: string }>(client, payloads))?.idempotencyKey ?? null;
+  return { at: timeOf(event), idempotencyKey, answeredAt: null, result: null };
 }
 
 function timeOf({ eventTime }: Event): string | null {
