@@ -1,6 +1,7 @@
 /** Queries Temporal's list of workflows. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { leniently } from '../encryption/payload-codec.ts';
+import { checkLimit, checkSince } from './check-options.ts';
 import type { Session } from './session.ts';
 
 /** Temporal lists no more than this many at once. */
@@ -43,14 +44,20 @@ export async function firstListed(
 /**
  * Returns the newest workflows, the latest start first. Temporal lists the open ones first, then the closed ones by
  * their end.
+ *
+ * @param since only those started at or after this time, ISO 8601 @param limit default: 20
+ * @throws BelayError of type `Usage`
  */
 export async function newest(
   { client }: Session,
   query: string,
-  limit: number,
+  { since, limit = 20 }: { since?: string | undefined; limit?: number | undefined },
   isMeant?: (info: Listed) => boolean,
 ): Promise<Listed[]> {
-  const found = await firstListed(client, query, limit, Math.min(limit, 100), isMeant);
+  checkSince(since);
+  checkLimit(limit);
+  const started = since === undefined ? query : `${query} AND StartTime >= ${quoted(since)}`;
+  const found = await firstListed(client, started, limit, Math.min(limit, 100), isMeant);
   return found.sort((a, b) => b.startTime.getTime() - a.startTime.getTime());
 }
 

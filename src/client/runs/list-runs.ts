@@ -5,7 +5,7 @@ import { type RunResult } from '../../contract/run.ts';
 import { appTarget, siteTarget, targetAttribute, targetOfAttribute, type Target } from '../../contract/target.ts';
 import { withLink } from '../ui-link.ts';
 import { within } from '../within.ts';
-import { checkLimit, checkSince, refuseUnknown } from '../check-options.ts';
+import { refuseUnknown } from '../check-options.ts';
 import { IN_PARALLEL, type Session } from '../session.ts';
 import { newest, ofTypes, quoted, type Listed } from '../list-filter.ts';
 import { closedResult, knownOf } from './run-result.ts';
@@ -44,16 +44,12 @@ const RUN_FILTER: Record<keyof RunFilter, true> = {
   limit: true,
 };
 
-const DEFAULT_LIMIT = 20;
-
 export async function listRuns(session: Session, filter: RunFilter): Promise<RunResult[]> {
   refuseUnknown('list', filter, RUN_FILTER);
-  checkSince(filter.since);
-  checkLimit(filter.limit);
   refuseUnknownOutcome([filter.outcome ?? []].flat());
   refuseUnfitIds(filter);
   return within(session, TIMING.client.listMs, 'list runs', async () => {
-    const found = await newest(session, queryOf(filter), filter.limit ?? DEFAULT_LIMIT);
+    const found = await newest(session, queryOf(filter), filter);
     return pMap(found, (info) => resultOf(session, info), IN_PARALLEL);
   });
 }
@@ -121,7 +117,7 @@ const OUTCOME_OF_STATUS: Partial<Record<WorkflowExecutionInfo['status']['name'],
   TIMED_OUT: 'unknown',
 };
 
-function queryOf({ siteId, appId, targets = [], serverId = [], outcome = [], since }: RunFilter): string {
+function queryOf({ siteId, appId, targets = [], serverId = [], outcome = [] }: RunFilter): string {
   return [
     ofTypes(RUN_TYPES),
     ...(siteId === undefined ? [] : [`BelaySite = ${quoted(targetAttribute(siteTarget(siteId)))}`]),
@@ -129,7 +125,6 @@ function queryOf({ siteId, appId, targets = [], serverId = [], outcome = [], sin
     ...anyOf(targets.map((it) => `BelaySite = ${quoted(targetAttribute(it))}`)),
     ...anyOf([serverId].flat().map((it) => `BelayServer = ${quoted(it)}`)),
     ...anyOf([outcome].flat().map(outcomeQuery)),
-    ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`]),
   ].join(' AND ');
 }
 

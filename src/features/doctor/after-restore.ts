@@ -116,7 +116,7 @@ const MAX_RUNS = 1_000;
 
 /** The newest first. */
 async function listEndedByRestore(session: Session): Promise<RunResult[]> {
-  const failed = await newest(session, `${ofTypes(RUN_TYPES)} AND ExecutionStatus = 'Failed'`, MAX_RUNS);
+  const failed = await newest(session, `${ofTypes(RUN_TYPES)} AND ExecutionStatus = 'Failed'`, { limit: MAX_RUNS });
   const results = await pMap(failed, (info) => resultOf(session, info), IN_PARALLEL);
   return results
     .filter((it) => it !== null)
@@ -152,7 +152,7 @@ interface LeftInFlight {
 async function listInFlight(session: Session): Promise<LeftInFlight[]> {
   const query = `${ofTypes([...RUN_TYPES, ...OPERATION_TYPES])} AND ${RUNNING}`;
   const found = await pMap(
-    await newest(session, query, MAX_RUNS),
+    await newest(session, query, { limit: MAX_RUNS }),
     async ({ workflowId, runId, type, raw }): Promise<LeftInFlight | null> => {
       const isOperation = OPERATION_TYPES.includes(type);
       // The list lags, so it may have ended and be deleted since.

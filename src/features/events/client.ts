@@ -5,13 +5,11 @@ import { BelayError } from '../../contract/errors.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { resultLeft, unlessMissing } from '../../client/read-workflow.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
-import { checkLimit, checkSince, checkWorkflowId, refuseUnknown } from '../../client/check-options.ts';
+import { checkWorkflowId, refuseUnknown } from '../../client/check-options.ts';
 import type { Session } from '../../client/session.ts';
-import { newest, ofType, quoted, type Listed } from '../../client/list-filter.ts';
+import { newest, ofType, type Listed } from '../../client/list-filter.ts';
 import { within } from '../../client/within.ts';
 import { TIMING } from '../../contract/timing.ts';
-
-const DEFAULT_LIMIT = 20;
 
 export interface EventFilter {
   /** Only events received at or after this time, ISO 8601. Default: all. */
@@ -38,11 +36,7 @@ export interface ReceivedEvent extends EventMemo {
 
 export async function listEvents(session: Session, filter: EventFilter): Promise<ReceivedEvent[]> {
   refuseUnknown('listEvents', filter, EVENT_FILTER);
-  const { since, limit = DEFAULT_LIMIT } = filter;
-  checkSince(since);
-  checkLimit(limit);
-  const query = [ofType(EVENT_TYPE), ...(since === undefined ? [] : [`StartTime >= ${quoted(since)}`])].join(' AND ');
-  const read = () => newest(session, query, limit, (info) => receivedEventIn(info) !== null);
+  const read = () => newest(session, ofType(EVENT_TYPE), filter, (info) => receivedEventIn(info) !== null);
   const found = await within(session, TIMING.client.listMs, 'list events', read);
   return found.flatMap((info) => receivedEventIn(info) ?? []);
 }

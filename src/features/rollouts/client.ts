@@ -13,7 +13,7 @@ import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/s
 import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { within } from '../../client/within.ts';
-import { newest, ofType, quoted } from '../../client/list-filter.ts';
+import { newest, ofType } from '../../client/list-filter.ts';
 import { startInDoubt, traceStart, underKey } from '../../client/start.ts';
 import { inputOf } from '../../client/decode-payloads.ts';
 import {
@@ -25,7 +25,7 @@ import {
   rolloutStatus,
   statusOfRollout,
 } from './client-handle.ts';
-import { checkLimit, checkSince, checkWorkflowId, refuseUnknown } from '../../client/check-options.ts';
+import { checkWorkflowId, refuseUnknown } from '../../client/check-options.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { withFittingMeta } from '../../request/limits.ts';
 import { recordedOutcome } from '../../client/runs/list-runs.ts';
@@ -38,8 +38,6 @@ import { isRecord } from '../../contract/plain-object.ts';
 import { codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { epochOf } from '../../contract/worker-identity.ts';
 import { targetsInput } from '../../contract/target.ts';
-
-const DEFAULT_LIMIT = 20;
 
 export interface RolloutFilter {
   /** Only rollouts started at or after this time, ISO 8601. Default: all. */
@@ -188,13 +186,8 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
 
 async function listRollouts(session: Session, filter: RolloutFilter): Promise<RolloutResult[]> {
   refuseUnknown('rollouts.list', filter, ROLLOUT_FILTER);
-  const { since, limit = DEFAULT_LIMIT } = filter;
-  checkSince(since);
-  checkLimit(limit);
-  const all = ofType(ROLLOUT_TYPE);
-  const query = since === undefined ? all : `${all} AND StartTime >= ${quoted(since)}`;
   return pMap(
-    await newest(session, query, limit),
+    await newest(session, ofType(ROLLOUT_TYPE), filter),
     async (info) => {
       const handle = session.client.workflow.getHandle(info.workflowId, info.runId);
       const result = await rolloutStatus(session, handle).then(
