@@ -3,6 +3,8 @@ import { setMaxListeners } from 'node:events';
 import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
 import { shellWord } from '../contract/safe-text.ts';
 import type { BelayError } from '../contract/errors.ts';
+import type { ErrorType } from '../contract/names.ts';
+import type { RunError } from '../contract/run.ts';
 import { leniently } from '../encryption/payload-codec.ts';
 import type { Contact } from './runs/run-contact.ts';
 import { refuseUnknown } from './check-options.ts';
@@ -21,18 +23,24 @@ export interface WaitOptions {
 
 const WAIT_OPTIONS: Record<keyof WaitOptions, true> = { signal: true };
 
-export interface Awaited {
+/** A run or rollout whose end is awaited. */
+export interface Awaited<R> {
+  what: 'run' | 'rollout';
   handle: WorkflowHandle;
+  /** All that is known of it if Temporal does not answer. */
+  ids: R;
   /** @throws BelayError if the id belongs to something else */
   check: () => Promise<unknown>;
-  failed: (error: WorkflowFailedError) => Promise<BelayError>;
-  stopped: () => Promise<BelayError>;
-  lost: (message: string) => BelayError;
+  status: () => Promise<{ result: R; contact: Contact }>;
+  /** Asks Temporal for what the failure does not tell. */
+  readFailed: (failure: WorkflowFailedError) => Promise<R>;
+  resultOf: (failure: WorkflowFailedError, known: R) => R;
+  error: (type: ErrorType, message: string, result: R) => BelayError;
 }
 
-export async function awaitResult<R extends Linked>(
+export async function awaitResult<R extends Linked & { error: RunError | null }>(
   session: Session,
-  awaited: Awaited,
+  awaited: Awaited<R>,
   options: WaitOptions,
 ): Promise<R> {
   refuseUnknown('result', options, WAIT_OPTIONS);
@@ -46,12 +54,12 @@ export async function awaitResult<R extends Linked>(
   };
   for (;;) {
     const isStopped = () => signal?.aborted === true;
-    if (isStopped()) throw await awaited.stopped();
+    if (isStopped()) throw await stopped(session, awaited);
     try {
       return withLink(session, await poll<R>(session, awaited, onAllowed, signal));
     } catch (error) {
-      if (error instanceof WorkflowFailedError) throw await awaited.failed(error);
-      if (isStopped()) throw await awaited.stopped();
+      if (error instanceof WorkflowFailedError) throw await failed(session, awaited, error);
+      if (isStopped()) throw await stopped(session, awaited);
       // A repeated call carries the API key of its first attempt, which may have been replaced since.
       const isDeniedNow = wasAllowed && isDenied(error);
       const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error);
@@ -64,17 +72,36 @@ export async function awaitResult<R extends Linked>(
       if (lostSinceMs !== null && nowMs - lostSinceMs > TIMING.client.outageMs) {
         if (isDeniedNow) throw toBelayError(error, `wait for ${workflowId}`);
         const resume = `nothing was cancelled, wait again with \`belay wait ${shellWord(workflowId)}\``;
-        throw awaited.lost(`Temporal has not answered for a minute; ${resume}`);
+        const message = `Temporal has not answered for a minute; ${resume}`;
+        throw awaited.error('TemporalUnreachable', message, withLink(session, awaited.ids));
       }
       if (lostSinceMs !== null) await new Promise((resolve) => setTimeout(resolve, TIMING.client.reconnectPauseMs));
     }
   }
 }
 
-/** @param last the last status; null if Temporal did not tell it in time, so that nothing says whether it continues */
-export function stoppedText(what: 'run' | 'rollout', workflowId: string, last: { contact: Contact } | null): string {
-  const continues = last === null || last.contact === 'closed' ? '' : `, the ${what} continues`;
-  return `stopped waiting${continues}; wait again with \`belay wait ${shellWord(workflowId)}\``;
+/** The failure tells the outcome, and nothing that Temporal does not answer now may change that. */
+async function failed<R extends Linked & { error: RunError | null }>(
+  session: Session,
+  { what, ids, readFailed, resultOf, error }: Awaited<R>,
+  failure: WorkflowFailedError,
+): Promise<BelayError> {
+  const read = soon(session, `read the ${what}`, () => readFailed(failure));
+  const result = await read.catch(() => resultOf(failure, ids));
+  const { type, message } = result.error ?? { type: 'Internal', message: `the ${what} failed without a reason` };
+  return error(type, message, withLink(session, result));
+}
+
+/** A caller that stops waiting gets no verdict, even if the run or rollout has ended meanwhile: then only its ids. */
+async function stopped<R extends Linked>(
+  session: Session,
+  { what, handle, ids, status, error }: Awaited<R>,
+): Promise<BelayError> {
+  const last = await inTime(status());
+  const continues = last !== null && last.contact !== 'closed';
+  const again = `wait again with \`belay wait ${shellWord(handle.workflowId)}\``;
+  const message = `stopped waiting${continues ? `, the ${what} continues` : ''}; ${again}`;
+  return error('StoppedWaiting', message, withLink(session, continues ? last.result : ids));
 }
 
 /** Use this for calls that Temporal answers at once or not at all. */
@@ -82,7 +109,7 @@ export const soon = <T>(session: Session, what: string, ask: () => Promise<T>): 
   within(session, TIMING.client.answerMs, what, ask);
 
 /** Returns the last status when waiting ends. Null if it does not come at once, because a person may wait for the end. */
-export function inTime<T>(status: Promise<T>): Promise<T | null> {
+function inTime<T>(status: Promise<T>): Promise<T | null> {
   const late = new Promise<null>((resolve) => setTimeout(resolve, TIMING.client.lastQueryMs, null).unref());
   return Promise.race([status.catch(() => null), late]);
 }
@@ -102,7 +129,7 @@ export const cancelOpen = (
 
 async function poll<R>(
   { client }: Session,
-  { handle, check }: Awaited,
+  { handle, check }: Pick<Awaited<R>, 'handle' | 'check'>,
   onAllowed: () => void,
   signal?: AbortSignal,
 ): Promise<R> {

@@ -1,11 +1,11 @@
 /** A handle to one run. */
-import type { WorkflowFailedError, WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { BelayError } from '../../contract/errors.ts';
 import { emptyResult } from '../../contract/results.ts';
 import type { RunResult } from '../../contract/run.ts';
-import { awaitResult, cancelOpen, inTime, soon, stoppedText, type WaitOptions } from '../await-result.ts';
+import { awaitResult, cancelOpen, soon, type WaitOptions } from '../await-result.ts';
 import type { Session } from '../session.ts';
-import { linksOf, withLink, type Links } from '../ui-link.ts';
+import { linksOf, type Links } from '../ui-link.ts';
 import { followProgress } from './run-progress.ts';
 import { failedResult, knownOf } from './run-result.ts';
 import { completedByHistory, describeRun, statusOf, type RunStatus } from './run-status.ts';
@@ -47,7 +47,7 @@ export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId
   return {
     ...ids,
     links: linksOf(session, ids),
-    result: (options = {}) => waitForRun(session, { handle, runId }, options),
+    result: (options = {}) => waitForRun(session, handle, emptyResult({ workflowId, runId }), options),
     status: () => soon(session, `read ${workflowId}`, () => currentStatus(session, handle)),
     progress: () => soon(session, `read ${workflowId}`, progress),
     cancel: () => cancelOpen(session, handle, describeRun),
@@ -58,46 +58,27 @@ async function currentStatus(session: Session, handle: WorkflowHandle): Promise<
   return statusOf(session, await describeRun(handle));
 }
 
-function waitForRun(session: Session, ref: RunRef, options: WaitOptions): Promise<RunResult> {
-  const { handle } = ref;
+function waitForRun(
+  session: Session,
+  handle: WorkflowHandle,
+  ids: RunResult,
+  options: WaitOptions,
+): Promise<RunResult> {
   return awaitResult<RunResult>(
     session,
     {
+      what: 'run',
       handle,
+      ids,
       check: () => describeRun(handle),
-      failed: (error) => runError(session, ref, error),
-      stopped: () => stoppedWaiting(session, ref),
-      lost: (message) => new BelayError('TemporalUnreachable', message, withLink(session, resultWithIds(ref))),
+      status: () => currentStatus(session, handle),
+      async readFailed(failure) {
+        const described = await handle.describe();
+        return completedByHistory(session, described, failedResult(failure, knownOf(described)));
+      },
+      resultOf: failedResult,
+      error: (type, message, result) => new BelayError(type, message, result),
     },
     options,
   );
-}
-
-interface RunRef {
-  handle: WorkflowHandle;
-  runId: string | null;
-}
-
-async function runError(session: Session, ref: RunRef, error: WorkflowFailedError): Promise<BelayError> {
-  const result = await soon(session, 'read the run', async () => {
-    const described = await ref.handle.describe();
-    return completedByHistory(session, described, failedResult(error, knownOf(described)));
-  }).catch(() => failedResult(error, resultWithIds(ref)));
-  const { type, message } = result.error ?? { type: 'Internal', message: 'the run failed without a reason' };
-  return new BelayError(type, message, withLink(session, result));
-}
-
-/**
- * Carries the latest known result, so that the caller can decide what to do. If the run has ended meanwhile, it carries
- * only the ids, because a caller that stops waiting gets no verdict.
- */
-async function stoppedWaiting(session: Session, ref: RunRef): Promise<BelayError> {
-  const { handle } = ref;
-  const status = await inTime(currentStatus(session, handle));
-  const known = status === null || status.contact === 'closed' ? withLink(session, resultWithIds(ref)) : status.result;
-  return new BelayError('StoppedWaiting', stoppedText('run', handle.workflowId, status), known);
-}
-
-function resultWithIds({ handle: { workflowId }, runId }: RunRef): RunResult {
-  return emptyResult({ workflowId, runId });
 }

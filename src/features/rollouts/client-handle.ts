@@ -20,7 +20,7 @@ import type {
 import { emptyRollout, countTargets } from '../../contract/results.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { awaitResult, cancelOpen, inTime, soon, stoppedText, type WaitOptions } from '../../client/await-result.ts';
+import { awaitResult, cancelOpen, soon, type WaitOptions } from '../../client/await-result.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { linksOf, type Links, withLink } from '../../client/ui-link.ts';
@@ -78,29 +78,17 @@ export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' 
 }
 
 function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitOptions): Promise<RolloutResult> {
-  const ids = emptyRollout({ workflowId: handle.workflowId });
-  const error = (type: ErrorType, message: string, rollout: RolloutResult) =>
-    new BelayError(type, message, null, { rollout: withLink(session, rollout) });
   return awaitResult<RolloutResult>(
     session,
     {
+      what: 'rollout',
       handle,
+      ids: emptyRollout({ workflowId: handle.workflowId }),
       check: () => describeRollout(handle),
-      async failed(failure) {
-        // The failure tells the outcome, and nothing that Temporal does not answer now may change that.
-        const rollout = await soon(session, 'read the rollout', () =>
-          describeRollout(handle).then((described) => failedRollout(session, described, failure)),
-        ).catch(() => resultOfFailure(failure, ids));
-        const { type, message } = rollout.error ?? { type: 'Internal', message: 'the rollout failed without a reason' };
-        return error(type, message, rollout);
-      },
-      async stopped() {
-        const status = await inTime(rolloutStatus(session, handle));
-        // A caller that stops waiting gets no verdict, even if the rollout has ended meanwhile.
-        const known = status === null || status.contact === 'closed' ? ids : status.result;
-        return error('StoppedWaiting', stoppedText('rollout', handle.workflowId, status), known);
-      },
-      lost: (message) => error('TemporalUnreachable', message, ids),
+      status: () => rolloutStatus(session, handle),
+      readFailed: async (failure) => failedRollout(session, await describeRollout(handle), failure),
+      resultOf: resultOfFailure,
+      error: (type, message, rollout) => new BelayError(type, message, null, { rollout }),
     },
     options,
   );
