@@ -6,16 +6,23 @@ interface SshKey {
   /** The type as OpenSSH writes it, such as `ssh-ed25519`. */
   type: string;
   key: KeyObject;
-  /** The length of each of the two numbers in an ECDSA signature. */
-  ecdsaBytes: number | null;
+  /** The curve of an ECDSA key. Null for other keys. */
+  curve: Curve | null;
   /** The application that a security key signs for. Null for other keys. */
   application: string | null;
 }
 
-const CURVES: Record<string, { crv: string; bytes: number }> = {
-  nistp256: { crv: 'P-256', bytes: 32 },
-  nistp384: { crv: 'P-384', bytes: 48 },
-  nistp521: { crv: 'P-521', bytes: 66 },
+interface Curve {
+  crv: string;
+  /** The length of each of the two numbers in a signature. */
+  bytes: number;
+  hash: string;
+}
+
+const CURVES: Record<string, Curve> = {
+  nistp256: { crv: 'P-256', bytes: 32, hash: 'sha256' },
+  nistp384: { crv: 'P-384', bytes: 48, hash: 'sha384' },
+  nistp521: { crv: 'P-521', bytes: 66, hash: 'sha512' },
 };
 const MIN_RSA_BITS = 2_048;
 const MAX_RSA_BITS = 16_384;
@@ -34,16 +41,16 @@ const KEY_TYPES = [
 export function parseSshKey(blob: Buffer): SshKey {
   const wire = readWire(blob, 'the public key');
   const type = wire.text();
-  const { key, ecdsaBytes = null } = keyOf(type, wire);
+  const { key, curve = null } = keyOf(type, wire);
   const application = type.startsWith('sk-') ? wire.text() : null;
   wire.end();
-  return { type, key, ecdsaBytes, application };
+  return { type, key, curve, application };
 }
 
 export const fingerprint = (blob: Buffer): string =>
   `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
 
-function keyOf(type: string, wire: WireReader): { key: KeyObject; ecdsaBytes?: number } {
+function keyOf(type: string, wire: WireReader): { key: KeyObject; curve?: Curve } {
   switch (type) {
     case 'ssh-ed25519':
     case 'sk-ssh-ed25519@openssh.com':
@@ -61,13 +68,14 @@ function keyOf(type: string, wire: WireReader): { key: KeyObject; ecdsaBytes?: n
 }
 
 function ecdsaKey(type: string, wire: WireReader) {
-  const curve = wire.text();
-  const { crv, bytes } = CURVES[curve] ?? { crv: '', bytes: 0 };
-  if (bytes === 0 || !type.includes(curve)) throw new ApprovalError(`the public key names the curve ${curve}`);
+  const name = wire.text();
+  const curve = CURVES[name];
+  if (curve === undefined || !type.includes(name)) throw new ApprovalError(`the public key names the curve ${name}`);
+  const { crv, bytes } = curve;
   const point = exactly(wire.string(), 1 + 2 * bytes);
   if (point[0] !== 4) throw new ApprovalError('the public key is compressed, which SSH does not use');
   const [x, y] = [point.subarray(1, 1 + bytes), point.subarray(1 + bytes)].map(base64url);
-  return { key: fromJwk({ kty: 'EC', crv, x, y }), ecdsaBytes: bytes };
+  return { key: fromJwk({ kty: 'EC', crv, x, y }), curve };
 }
 
 function rsaKey(wire: WireReader): KeyObject {
@@ -139,13 +147,13 @@ function unarmored(signature: string): Buffer {
   return Buffer.from(body, 'base64');
 }
 
-function isSigned(signed: Buffer, message: Buffer, { type, key, ecdsaBytes, application }: SshKey): boolean {
+function isSigned(signed: Buffer, message: Buffer, key: SshKey): boolean {
   const wire = readWire(signed, 'the signature');
   const algorithm = wire.text();
   const content = wire.string();
-  if (application === null) {
+  if (key.application === null) {
     wire.end();
-    return isByKey(content, message, algorithm, { type, key, ecdsaBytes });
+    return isByKey(content, message, algorithm, key);
   }
   const flags = wire.byte();
   const counter = wire.bytes(4);
@@ -153,33 +161,27 @@ function isSigned(signed: Buffer, message: Buffer, { type, key, ecdsaBytes, appl
   if ((flags & USER_PRESENT) === 0)
     throw new ApprovalError('the security key signed without a touch: use a key that asks for one');
   const sha256 = (of: Buffer | string) => createHash('sha256').update(of).digest();
-  const whole = Buffer.concat([sha256(application), Buffer.from([flags]), counter, sha256(message)]);
-  return isByKey(content, whole, algorithm, { type, key, ecdsaBytes });
+  const whole = Buffer.concat([sha256(key.application), Buffer.from([flags]), counter, sha256(message)]);
+  return isByKey(content, whole, algorithm, key);
 }
 
 const RSA_HASHES: Record<string, string> = { 'rsa-sha2-256': 'sha256', 'rsa-sha2-512': 'sha512' };
-const ECDSA_HASHES: Record<number, string> = { 32: 'sha256', 48: 'sha384', 66: 'sha512' };
 
-function isByKey(
-  content: Buffer,
-  message: Buffer,
-  algorithm: string,
-  { type, key, ecdsaBytes }: Omit<SshKey, 'application'>,
-): boolean {
+function isByKey(content: Buffer, message: Buffer, algorithm: string, { type, key, curve }: SshKey): boolean {
   if (type === 'ssh-rsa') {
     const hash = RSA_HASHES[algorithm];
     if (hash === undefined) throw new ApprovalError('the signature uses SHA-1: sign with rsa-sha2-512');
     return isVerified(hash, message, { key }, content);
   }
   if (algorithm !== type) throw new ApprovalError(`the signature is of the type ${algorithm}, and its key is ${type}`);
-  if (ecdsaBytes === null) return isVerified(null, message, { key }, content);
+  if (curve === null) return isVerified(null, message, { key }, content);
   const wire = readWire(content, 'the signature');
   const numbers = [wire.positive(), wire.positive()];
   wire.end();
-  if (numbers.some(({ length }) => length > ecdsaBytes)) return false;
-  const padded = numbers.map((it) => Buffer.concat([Buffer.alloc(ecdsaBytes - it.length), it]));
-  const numbered = { key, dsaEncoding: 'ieee-p1363' } as const;
-  return isVerified(ECDSA_HASHES[ecdsaBytes] ?? null, message, numbered, Buffer.concat(padded));
+  const { bytes, hash } = curve;
+  if (numbers.some(({ length }) => length > bytes)) return false;
+  const padded = numbers.map((it) => Buffer.concat([Buffer.alloc(bytes - it.length), it]));
+  return isVerified(hash, message, { key, dsaEncoding: 'ieee-p1363' }, Buffer.concat(padded));
 }
 
 /** OpenSSL throws for some keys that parse. */
@@ -193,19 +195,10 @@ function isVerified(hash: string | null, message: Buffer, key: VerifyKeyObjectIn
 
 /* Reads the encoding of SSH (RFC 4251), numbers and strings in a row. It checks every length. */
 
-interface WireReader {
-  uint32(): number;
-  byte(): number;
-  bytes(length: number): Buffer;
-  string(): Buffer;
-  text(): string;
-  positive(): Buffer;
-  /** @throws ApprovalError if bytes are left */
-  end(): void;
-}
+type WireReader = ReturnType<typeof readWire>;
 
 /** @param what names the source in errors */
-function readWire(source: Buffer, what: string): WireReader {
+function readWire(source: Buffer, what: string) {
   let at = 0;
   const bytes = (length: number): Buffer => {
     if (length > source.length - at) throw new ApprovalError(`${what} is cut off`);
@@ -220,12 +213,13 @@ function readWire(source: Buffer, what: string): WireReader {
     bytes,
     string,
     text: () => string().toString('latin1'),
-    positive() {
+    positive(): Buffer {
       const found = string();
       const first = found[0] ?? 0x80;
       if (first >= 0x80) throw new ApprovalError(`${what} holds a number that is not positive`);
       return first === 0 ? found.subarray(1) : found;
     },
+    /** @throws ApprovalError if bytes are left */
     end() {
       if (at < source.length) throw new ApprovalError(`${what} has ${source.length - at} bytes too many`);
     },
