@@ -75,11 +75,8 @@ export interface Firing {
   unreadable?: string;
 }
 
-export async function scheduleIds(session: Session): Promise<string[]> {
-  return (await summaries(session)).map(({ scheduleId }) => scheduleId);
-}
-
-async function summaries({ client }: Session): Promise<ScheduleSummary[]> {
+/** Lists the schedules of Belay. The list lags a moment. */
+export async function summaries({ client }: Session): Promise<ScheduleSummary[]> {
   const ours: ScheduleSummary[] = [];
   for await (const summary of client.schedule.list()) {
     if (summary.scheduleId.startsWith(SCHEDULE_PREFIX)) ours.push(summary);
@@ -128,7 +125,7 @@ async function stateOfSchedule(
     when: described === null ? null : (definitionOf(described).input?.when ?? null),
     timeZone: spec?.timezone || 'UTC',
     paused: state.paused,
-    note: state.note === '' ? null : (state.note ?? null),
+    note: state.note || null,
     next: (state.paused ? [] : info.nextActionTimes).slice(0, LAST_SHOWN).map((at) => at.toISOString()),
     last: await Promise.all(
       recent.map(({ takenAt, action }) => firingOf(session, takenAt.toISOString(), action.workflow)),

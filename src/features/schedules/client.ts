@@ -19,7 +19,7 @@ import {
   optionsOf,
   fixedFields,
   unlessGone,
-  scheduleIds,
+  summaries,
 } from './client-state.ts';
 import { definedFields, isRecord } from '../../contract/plain-object.ts';
 
@@ -55,9 +55,9 @@ export function createSchedules(session: Session): Schedules {
   const change = (to: 'pause' | 'unpause', id: string, given: string): Promise<PausedBefore> =>
     ask(`${to === 'pause' ? 'pause' : 'resume'} ${id}`, async () => {
       const [schedule, reason] = [handle(id), requireReason(given)];
-      const { paused, note = null } = (await describeSchedule(schedule)).state;
+      const { paused, note } = (await describeSchedule(schedule)).state;
       await schedule[to](reason);
-      return { paused, note: note === '' ? null : note };
+      return { paused, note: note || null };
     });
   return {
     plan: (definitions, prune) => ask('read the schedules', () => plan(session, definitions, prune)),
@@ -96,14 +96,20 @@ export function createSchedules(session: Session): Schedules {
   };
 }
 
-/** Each schedule carries the service, so that a worker for another service cannot take what it starts. */
+/** @throws BelayError `Usage` if a schedule of the same name is for another service */
 async function plan(session: Session, definitions: ScheduleDefinition[], prune: string[]): Promise<ScheduleChange[]> {
   const workers = pollerIdentities(await session.workers());
   requireSameEncryption(session, workers);
+  // Null if the service is unknown.
   const served = await findService(session, workers);
-  return planChanges(session, { definitions: definitions.map((it) => withService(it, served)), prune, served });
+  const wanted = await pMap(definitions, (it) => changeTo(session, withService(it, served), served), IN_PARALLEL);
+  const defined = new Set(definitions.map(({ scheduleId }) => scheduleId));
+  const others = (await summaries(session)).map((it) => it.scheduleId).filter((scheduleId) => !defined.has(scheduleId));
+  const unwanted = await pMap(others, (it) => changeToOther(session, it, prune, served), IN_PARALLEL);
+  return [...wanted, ...unwanted.filter((change) => change !== null)];
 }
 
+/** Each schedule carries the service, so that a worker for another service cannot take what it starts. */
 function withService(definition: ScheduleDefinition, served: ServedService | null): ScheduleDefinition {
   if (served === null) return definition;
   const { input } = definition;
@@ -134,31 +140,12 @@ export interface ScheduleChange {
   definition: ScheduleDefinition | null;
 }
 
-interface WantedSchedules {
-  definitions: ScheduleDefinition[];
-  /** Fleets whose undefined schedules are to be deleted. */
-  prune: string[];
-  /** Null if the service is unknown. */
-  served: ServedService | null;
-}
-
-/** @throws BelayError `Usage` if a schedule of the same name is for another service */
-async function planChanges(
-  session: Session,
-  { definitions, prune, served }: WantedSchedules,
-): Promise<ScheduleChange[]> {
-  const wanted = await pMap(definitions, (definition) => changeTo(session, definition, served), IN_PARALLEL);
-  const defined = new Set(definitions.map(({ scheduleId }) => scheduleId));
-  const others = (await scheduleIds(session)).filter((scheduleId) => !defined.has(scheduleId));
-  const unwanted = await pMap(others, (it) => changeToOther(session, it, { prune, served }), IN_PARALLEL);
-  return [...wanted, ...unwanted.filter((change) => change !== null)];
-}
-
 /** Another belay.yaml may have a fleet of this name at another service. @returns null if someone has deleted it */
 async function changeToOther(
   { client }: Session,
   scheduleId: string,
-  { prune, served }: Omit<WantedSchedules, 'definitions'>,
+  prune: string[],
+  served: ServedService | null,
 ): Promise<ScheduleChange | null> {
   const unmanaged: ScheduleChange = { scheduleId, action: 'unmanaged', differences: [], definition: null };
   if (!prune.includes(scheduleId.split(':')[1] ?? '')) return unmanaged;
