@@ -1,5 +1,6 @@
 /** Queries Temporal's list of workflows. */
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
 import { leniently } from '../encryption/payload-codec.ts';
 import { checkLimit, checkSince } from './check-options.ts';
 import type { Session } from './session.ts';
@@ -71,6 +72,10 @@ export const RUNNING = `ExecutionStatus = 'Running'`;
 export const onQueue = (taskQueue: string): string => `TaskQueue = ${quoted(taskQueue)}`;
 export const ofType = (type: string): string => `WorkflowType = ${quoted(type)}`;
 export const ofTypes = (types: readonly string[]): string => `WorkflowType IN (${types.map(quoted).join(', ')})`;
+
+export const RUNS_AND_ROLLOUTS: readonly string[] = [...RUN_TYPES, ROLLOUT_TYPE];
+export const runsAndRolloutsOn = (taskQueue: string): string =>
+  `${ofTypes(RUNS_AND_ROLLOUTS)} AND ${onQueue(taskQueue)}`;
 
 /** SQL databases take a workflow that runs for one that closes in the year 9999. @param since ISO 8601 */
 export const closedAtOrAfter = (since: string): string =>

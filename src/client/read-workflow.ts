@@ -1,6 +1,12 @@
-/** Reads of workflows that may be gone, or have failed. */
-import { WorkflowFailedError, WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client';
+/** Reads of workflows that may be gone, have failed, or be something else than is asked for. */
+import {
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  type WorkflowExecutionDescription,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import { BelayError } from '../contract/errors.ts';
 import { codeOf, GRPC, isMissingNamespace } from './transport/grpc-errors.ts';
 
 /** @param answer about one workflow @returns null if Temporal does not know the workflow */
@@ -11,6 +17,17 @@ export const unlessMissing = <T>(answer: Promise<T>): Promise<T | null> =>
     if (isMissing && !isMissingNamespace(error)) return null;
     throw error;
   });
+
+/** @param what it has to be, such as `run`. @throws BelayError `NotFound` if the id belongs to something else */
+export async function describeOnly(
+  handle: WorkflowHandle,
+  types: readonly string[],
+  { what, remedy }: { what: string; remedy: string },
+): Promise<WorkflowExecutionDescription> {
+  const described = await handle.describe();
+  if (types.includes(described.type)) return described;
+  throw new BelayError('NotFound', `${handle.workflowId} is not a ${what} but a ${described.type}: ${remedy}`);
+}
 
 /** Returns the result of a closed workflow, also if it failed with one. Null if it left none. */
 export async function resultLeft<T>(handle: Pick<WorkflowHandle, 'result'>): Promise<T | null> {

@@ -1,6 +1,5 @@
 /** Returns the current status of a run: its own answer within three seconds, or what Temporal's records show. */
 import { QueryNotRegisteredError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
-import { BelayError } from '../../contract/errors.ts';
 import { operationIdOf } from '../../contract/ids.ts';
 import { QUERIES, RUN_TYPES } from '../../contract/names.ts';
 import type { Execution, OperationProgress } from '../../contract/operation.ts';
@@ -8,6 +7,7 @@ import type { RunProgress, RunResult } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import type { WorkerVersion } from '../../contract/worker-identity.ts';
+import { describeOnly } from '../read-workflow.ts';
 import type { Session } from '../session.ts';
 import { withLink } from '../ui-link.ts';
 import { openOperation, recordedWait, withPooledProgress } from './recorded-wait.ts';
@@ -61,12 +61,8 @@ async function recordedStatus(session: Session, described: WorkflowExecutionDesc
 }
 
 /** @throws BelayError `NotFound` if the id is not a run's: a lock, for example, belongs to several runs */
-export async function describeRun(handle: WorkflowHandle): Promise<WorkflowExecutionDescription> {
-  const described = await handle.describe();
-  if ((RUN_TYPES as readonly string[]).includes(described.type)) return described;
-  const remedy = 'use the id of a run from `belay list`';
-  throw new BelayError('NotFound', `${handle.workflowId} is not a run but a ${described.type}: ${remedy}`);
-}
+export const describeRun = (handle: WorkflowHandle): Promise<WorkflowExecutionDescription> =>
+  describeOnly(handle, RUN_TYPES, { what: 'run', remedy: 'use the id of a run from `belay list`' });
 
 export const handleOf = (session: Session, { workflowId, runId }: WorkflowExecutionDescription): WorkflowHandle =>
   session.client.workflow.getHandle(workflowId, runId);

@@ -3,10 +3,11 @@ import { type WorkflowExecutionDescription, type WorkflowHandle, QueryNotRegiste
 import pMap from 'p-map';
 import { messageOf, plainText } from '../../contract/safe-text.ts';
 import { type ApprovalAnswer, type ApprovalQuestion, type AskingRun, type Decided, planHash } from './shapes.ts';
-import { ROLLOUT_TYPE, RUN_TYPES, QUERIES } from '../../contract/names.ts';
+import { QUERIES } from '../../contract/names.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { firstListed, ofTypes, onQueue, RUNNING } from '../../client/list-filter.ts';
+import { firstListed, RUNNING, RUNS_AND_ROLLOUTS, runsAndRolloutsOn } from '../../client/list-filter.ts';
+import { describeOnly } from '../../client/read-workflow.ts';
 import { requireWorkers, NO_WORKER_REMEDY } from '../../client/workers.ts';
 import { sendDecision } from '../../client/send-decision.ts';
 import { checkWorkflowId } from '../../client/check-options.ts';
@@ -49,16 +50,12 @@ export function createApprovals(session: Session): Approvals {
   };
 }
 
-const ASKING_TYPES: readonly string[] = [...RUN_TYPES, ROLLOUT_TYPE];
-
 /** @throws BelayError `NotFound` if the id belongs to something else */
-async function describe(handle: WorkflowHandle): Promise<WorkflowExecutionDescription> {
-  const described = await handle.describe();
-  const { type } = described;
-  if (ASKING_TYPES.includes(type)) return described;
-  const remedy = '`belay approvals` lists what is asked';
-  throw new BelayError('NotFound', `${handle.workflowId} is not a run or rollout but a ${type}: ${remedy}`);
-}
+const describe = (handle: WorkflowHandle): Promise<WorkflowExecutionDescription> =>
+  describeOnly(handle, RUNS_AND_ROLLOUTS, {
+    what: 'run or rollout',
+    remedy: '`belay approvals` lists what is asked',
+  });
 
 /** @throws BelayError `NoWorker` if no worker answers in time */
 function readQuestion(
@@ -79,8 +76,7 @@ const noWorkerAnswers = (workflowId: string): BelayError =>
 
 async function list(session: Session): Promise<AskingRun[]> {
   const { client, taskQueue } = session;
-  const query = [ofTypes(ASKING_TYPES), `BelayPhase = 'approval'`, onQueue(taskQueue), RUNNING].join(' AND ');
-  const found = await firstListed(client, query);
+  const found = await firstListed(client, `${runsAndRolloutsOn(taskQueue)} AND BelayPhase = 'approval' AND ${RUNNING}`);
   const waiting = found.map(({ workflowId, runId, startTime }) => {
     return { workflowId, runId, startedAt: startTime.toISOString() };
   });

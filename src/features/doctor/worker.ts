@@ -27,9 +27,9 @@ import { policyOf } from '../../config/policy.ts';
 import { given } from '../../config/environment/variables.ts';
 import { permissionProblem, readKeyFile } from '../../encryption/key-ring.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { QUERIES, ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import { QUERIES } from '../../contract/names.ts';
 import { ASKS_AGAIN } from '../../client/ask-again.ts';
-import { firstListed, ofTypes, onQueue, RUNNING } from '../../client/list-filter.ts';
+import { firstListed, RUNNING, runsAndRolloutsOn } from '../../client/list-filter.ts';
 import type { Session } from '../../client/session.ts';
 import { codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
 
@@ -174,8 +174,7 @@ async function findSilentRun(
   { namespace, taskQueue }: Pick<Session, 'namespace' | 'taskQueue'>,
 ): Promise<string | null> {
   const client = new Client({ connection, namespace, interceptors: ASKS_AGAIN });
-  const query = [ofTypes([...RUN_TYPES, ROLLOUT_TYPE]), onQueue(taskQueue), RUNNING].join(' AND ');
-  const asked = await firstListed(client, query, MOST_ASKED);
+  const asked = await firstListed(client, `${runsAndRolloutsOn(taskQueue)} AND ${RUNNING}`, MOST_ASKED);
   const answered = await Promise.all(
     asked.map(({ workflowId, runId }) =>
       client

@@ -1,6 +1,6 @@
 /** The runs and rollouts in flight, for displays that refresh all the time. It asks Temporal for little. */
 import pMap from 'p-map';
-import { ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { checkLimit, refuseUnknown } from '../../client/check-options.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
@@ -10,7 +10,7 @@ import { createRollout, listedRollout, type RolloutStatus } from '../rollouts/cl
 import { createRun } from '../../client/runs/run-handle.ts';
 import { listedResult } from '../../client/runs/list-runs.ts';
 import type { RunStatus } from '../../client/runs/run-status.ts';
-import { firstListed, type Listed, ofTypes, onQueue, RUNNING } from '../../client/list-filter.ts';
+import { firstListed, type Listed, RUNNING, runsAndRolloutsOn } from '../../client/list-filter.ts';
 
 export interface Overview {
   /** Entries that need attention come first, then rollouts, then runs. Within each group, the newest comes first. */
@@ -136,8 +136,7 @@ const withoutTargets = ({ result, ...status }: RolloutStatus): RolloutStatus => 
 const MOST_LISTED = 1_000;
 
 function listOpen({ client, taskQueue }: Session): Promise<Listed[]> {
-  const query = [ofTypes([...RUN_TYPES, ROLLOUT_TYPE]), onQueue(taskQueue), RUNNING].join(' AND ');
-  return firstListed(client, query, MOST_LISTED);
+  return firstListed(client, `${runsAndRolloutsOn(taskQueue)} AND ${RUNNING}`, MOST_LISTED);
 }
 
 /* What an overview knows of a run or rollout in flight, and how long that stays true. Pure. */

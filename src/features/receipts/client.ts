@@ -3,11 +3,11 @@ import type { WorkflowExecutionDescription, Client, WorkflowHandle } from '@temp
 import pMap from 'p-map';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Payload } from '@temporalio/common';
-import { APPROVAL_UPDATES, POST_ACTIVITIES, READ_ACTIVITIES, ROLLOUT_TYPE, RUN_TYPES } from '../../contract/names.ts';
+import { APPROVAL_UPDATES, POST_ACTIVITIES, READ_ACTIVITIES, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { Receipt } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { closedAtOrAfter, listed, ofTypes, onQueue } from '../../client/list-filter.ts';
+import { closedAtOrAfter, listed, RUNS_AND_ROLLOUTS, runsAndRolloutsOn } from '../../client/list-filter.ts';
 import { checkSince, checkWorkflowId } from '../../client/check-options.ts';
 import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { unlessMissing } from '../../client/read-workflow.ts';
@@ -27,7 +27,7 @@ import { handleOf, statusOf } from '../../client/runs/run-status.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
 import { decoded, decodedFailure } from '../../client/decode-payloads.ts';
 import { resultOfFailure } from '../../rules/trigger-policy.ts';
-import { rolloutStatus } from '../rollouts/client-handle.ts';
+import { statusOfRollout } from '../rollouts/client-handle.ts';
 import type { ReadAnswer } from '../../contract/activities.ts';
 import { type ApprovalAnswer, type CountedAnswer, planHash } from '../approvals/shapes.ts';
 
@@ -38,8 +38,6 @@ export interface Receipts {
   /** Lists the runs and rollouts that closed at or after this time, ISO 8601, the latest first. */
   closedSince(since: string): AsyncIterable<{ workflowId: string; runId: string }>;
 }
-
-const TYPES: readonly string[] = [...RUN_TYPES, ROLLOUT_TYPE];
 
 export function createReceipts(session: Session): Receipts {
   const { client, taskQueue } = session;
@@ -55,7 +53,7 @@ export function createReceipts(session: Session): Receipts {
       }),
     async *closedSince(since) {
       checkSince(since);
-      const query = [ofTypes(TYPES), onQueue(taskQueue), closedAtOrAfter(since)].join(' AND ');
+      const query = `${runsAndRolloutsOn(taskQueue)} AND ${closedAtOrAfter(since)}`;
       try {
         for await (const { workflowId, runId } of listed(client, query)) yield { workflowId, runId };
       } catch (error) {
@@ -75,7 +73,7 @@ async function describe(
   runId?: string,
 ): Promise<WorkflowExecutionDescription> {
   const described = await client.workflow.getHandle(workflowId, runId).describe();
-  if (TYPES.includes(described.type)) return described;
+  if (RUNS_AND_ROLLOUTS.includes(described.type)) return described;
   const remedy = 'use the id of a run from `belay list`, or of a rollout from `belay rollout list`';
   throw new BelayError('NotFound', `${workflowId} is a ${described.type}, of which there is no receipt: ${remedy}`);
 }
@@ -125,9 +123,8 @@ function recordedIn({ workflowId, runId }: WorkflowExecutionDescription, [first]
 
 async function rolloutReceipt(session: Session, described: WorkflowExecutionDescription): Promise<Receipt> {
   const { client } = session;
-  const handle = handleOf(session, described);
-  const { result } = await rolloutStatus(session, handle);
-  const events = (await handle.fetchHistory()).events ?? [];
+  const { result } = await statusOfRollout(session, described);
+  const events = (await handleOf(session, described).fetchHistory()).events ?? [];
   const started = events[0]?.workflowExecutionStartedEventAttributes;
   const input = await decoded<RolloutInput>(client, started?.input?.payloads);
   const answered = await answeredIn(client, events);

@@ -28,9 +28,9 @@ import { sendDecision } from '../../client/send-decision.ts';
 import type { RolloutWaiting } from '../../contract/waiting.ts';
 import { closedResult, knownOf } from '../../client/runs/run-result.ts';
 import { isBeginning, reasonOfSilence, type Contact } from '../../client/runs/run-contact.ts';
-import { askProgress, describeRun, tryProgress } from '../../client/runs/run-status.ts';
+import { askProgress, describeRun, handleOf, tryProgress } from '../../client/runs/run-status.ts';
 import type { Listed } from '../../client/list-filter.ts';
-import { resultIn } from '../../client/read-workflow.ts';
+import { describeOnly, resultIn } from '../../client/read-workflow.ts';
 import { isSameTarget } from '../../contract/target.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 
@@ -106,12 +106,8 @@ export interface RolloutStatus {
 }
 
 /** @throws BelayError `NotFound` if the id belongs to something else */
-export async function describeRollout(handle: WorkflowHandle): Promise<WorkflowExecutionDescription> {
-  const described = await handle.describe();
-  if (described.type === ROLLOUT_TYPE) return described;
-  const remedy = 'use an id from `belay rollout list`';
-  throw new BelayError('NotFound', `${handle.workflowId} is not a rollout but a ${described.type}: ${remedy}`);
-}
+export const describeRollout = (handle: WorkflowHandle): Promise<WorkflowExecutionDescription> =>
+  describeOnly(handle, [ROLLOUT_TYPE], { what: 'rollout', remedy: 'use an id from `belay rollout list`' });
 
 export async function rolloutStatus(session: Session, handle: WorkflowHandle): Promise<RolloutStatus> {
   return statusOfRollout(session, await describeRollout(handle));
@@ -165,9 +161,8 @@ export function listedRollout(info: Listed): RolloutResult {
 }
 
 async function closedRollout(session: Session, described: WorkflowExecutionDescription): Promise<RolloutResult> {
-  const { workflowId, runId } = described;
   try {
-    return (await session.client.workflow.getHandle(workflowId, runId).result()) as RolloutResult;
+    return (await handleOf(session, described).result()) as RolloutResult;
   } catch (failure) {
     if (failure instanceof WorkflowFailedError) return failedRollout(session, described, failure);
     throw failure;
@@ -223,12 +218,10 @@ function leftBehind(target: TargetResult): TargetResult {
 
 /* Looks up the run of a server, which continues if its rollout is terminated or reset. */
 
-export interface FoundTarget {
-  target: TargetResult;
-  isRunning: boolean;
-}
-
-export async function lookUpServerRun({ client }: Session, target: TargetResult): Promise<FoundTarget> {
+export async function lookUpServerRun(
+  { client }: Session,
+  target: TargetResult,
+): Promise<{ target: TargetResult; isRunning: boolean }> {
   const isRecorded = target.endedAt !== null && target.outcome !== 'unknown';
   if (isRecorded || target.workflowId === null) return { target, isRunning: false };
   const handle = client.workflow.getHandle(target.workflowId);
