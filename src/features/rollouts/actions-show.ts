@@ -143,21 +143,15 @@ export function headLine(status: RolloutStatus): string {
 const newsOf = ({ result, waiting, contact }: RolloutStatus): string | null =>
   waiting?.kind === 'approval' ? rolloutSentence(waiting) : contact === 'answers' ? (result.phase ?? contact) : contact;
 
-type RunOf = (workflowId: string) => Run;
-
-async function runningLines(runOf: RunOf, { targets }: RolloutResult): Promise<string[]> {
+function runningLines(runOf: (workflowId: string) => Run, { targets }: RolloutResult): Promise<string[]> {
+  const shown = targets.filter(isRunning).slice(0, MAX_LINES);
   return Promise.all(
-    targets
-      .filter(isRunning)
-      .slice(0, MAX_LINES)
-      .map((target) => runningLine(runOf, target)),
+    shown.map(async ({ serverId, workflowId }) => {
+      const progress = workflowId === null ? null : runOf(workflowId).progress();
+      const status = await progress?.catch(() => null);
+      return `  ${serverId}  ${status == null ? 'starting' : liveLine(status, true)}`;
+    }),
   );
-}
-
-async function runningLine(runOf: RunOf, { serverId, workflowId }: TargetResult): Promise<string> {
-  const progress = workflowId === null ? null : runOf(workflowId).progress();
-  const status = await progress?.catch(() => null);
-  return `  ${serverId}  ${status == null ? 'starting' : liveLine(status, true)}`;
 }
 
 function rolloutOfError(error: unknown): RolloutResult {
