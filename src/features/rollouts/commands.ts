@@ -21,6 +21,8 @@ import {
 
 const load = () => import('./actions.ts');
 
+const DETACH = 'start the rollout and exit; use `belay wait` for its verdict';
+
 export function rolloutCommand(): Command {
   return new Command('rollout')
     .summary('back up and deploy a fleet, wave by wave')
@@ -67,26 +69,22 @@ function startCommand(): Command {
     .addOption(runOption('approval', 'rollout'))
     .addOption(runOption('heartbeat', 'rollout'))
     .addOption(runOption('meta'))
-    .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
+    .option('--detach', DETACH);
   return addWaitOptions(addExceptionOptions(command, 'rollout').addOption(dryRunOption()), 'rollout')
     .addOption(json())
     .action(async (name: string, options: RolloutFlags) => (await load()).startRollout(name, options));
 }
 
 function retryCommand(): Command {
-  const command = new Command('retry')
-    .description('retry the unfinished servers of a closed rollout and wait for the verdict')
-    .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId)
-    .option('--detach', 'start the rollout and exit; use `belay wait` for its verdict');
+  const description = 'retry the unfinished servers of a closed rollout and wait for the verdict';
+  const command = onOneRollout('retry', description).option('--detach', DETACH);
   return addWaitOptions(command, 'rollout')
     .addOption(json())
     .action(async (workflowId: string, options: RolloutFlags) => (await load()).retryRollout(workflowId, options));
 }
 
 function statusCommand(): Command {
-  return new Command('status')
-    .description('show the result of each server, the totals, and what the rollout is waiting for')
-    .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId)
+  return onOneRollout('status', 'show the result of each server, the totals, and what the rollout is waiting for')
     .option('--exit-status', 'exit with the code of the verdict, or 124 if there is no verdict yet')
     .addOption(runId())
     .addOption(summary())
@@ -97,15 +95,19 @@ function statusCommand(): Command {
 }
 
 function decisionCommand(what: 'pause' | 'resume' | 'abort', description: string): Command {
-  return new Command(what)
-    .description(description)
-    .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId)
+  return onOneRollout(what, description)
     .addOption(reason('why; recorded with the rollout'))
     .addOption(by())
     .addOption(json())
     .action(async (workflowId: string, options: DecisionOptions) =>
       (await load()).decideRollout(what, workflowId, options),
     );
+}
+
+function onOneRollout(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .argument('<workflowId>', 'id of the rollout, from `belay rollout list`', parseId);
 }
 
 function listCommand(): Command {
