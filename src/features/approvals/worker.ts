@@ -250,7 +250,7 @@ async function rolloutRules({ fleet, waves, approval }: RolloutInput, approvals:
       approval,
     );
     if ('error' in ofServers) return ofServers;
-    const ofWave = named === undefined ? { rules: [] } : await approvals.rulesFor([], named);
+    const ofWave = await approvals.rulesFor([], named);
     if ('error' in ofWave) return ofWave;
     for (const rule of [...ofServers.rules, ...ofWave.rules]) rules.set(rule.name, rule);
     needs.push({ wave, named, needed: ofServers.rules.map(({ name }) => name) });

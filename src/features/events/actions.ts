@@ -9,7 +9,7 @@ import { interpretBody } from '../../webhooks/handle-delivery.ts';
 import { parseBody, type JsonObject } from '../../webhooks/parse-body.ts';
 import { reactionsTo, SHARE_NEEDS } from '../../webhooks/sources.ts';
 import { redacted, shapeOf } from '../../webhooks/redact.ts';
-import { definedFields } from '../../contract/plain-object.ts';
+import { definedFields, ownEntry } from '../../contract/plain-object.ts';
 import type { EventDetails, ReceivedEvent } from '../../starter.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -85,7 +85,7 @@ export async function explainFile(file: string, options: ExplainOptions): Promis
 
 function sourceIn({ events }: Configuration, name: string | undefined): Partial<SourceConfig> {
   if (name === undefined) return {};
-  const source = new Map(Object.entries(events?.sources ?? {})).get(name);
+  const source = ownEntry(events?.sources ?? {}, name);
   if (source === undefined) throw new BelayError('Usage', `--source ${name}: belay.yaml has no events.sources.${name}`);
   return source;
 }

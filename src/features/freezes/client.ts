@@ -70,10 +70,9 @@ async function begin(session: Session, { extend = false, ...asked }: NewFreeze):
   await requireWorkers(session);
   const workflowId = freezeId(planned.scope);
   const [before] = await findFreezes(client, [workflowId]);
-  const isOver = Date.parse(before?.freeze?.until ?? '') <= nowMs;
-  if (before !== undefined && !isOver && !extend) throw alreadyFrozen(planned.scope, before.freeze);
   // A freeze whose memo cannot be read holds back everything, so it counts as one in force.
-  const isReplaced = before !== undefined && !isOver;
+  const isReplaced = before !== undefined && !(Date.parse(before.freeze?.until ?? '') <= nowMs);
+  if (isReplaced && !extend) throw alreadyFrozen(planned.scope, before.freeze);
   const freeze = isReplaced && before.freeze !== null ? orUsage(extendFreeze(before.freeze, planned)) : planned;
   try {
     const handle = await client.workflow.start(FREEZE_TYPE, {

@@ -241,9 +241,7 @@ export function nextAttempt(
   return {
     ...input,
     ...epoch,
-    ...(deploysUntil === undefined
-      ? {}
-      : { deploysUntil: { time: deploysUntil.time, timeZone: deploysUntil.timeZone } }),
+    ...(deploysUntil && { deploysUntil: { time: deploysUntil.time, timeZone: deploysUntil.timeZone } }),
     attempt: (input.attempt ?? 1) + 1,
     previousResults: targets.filter(isDone),
     passedWaves,
