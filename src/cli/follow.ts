@@ -25,28 +25,17 @@ export function followLive(
     eta = () => null,
   }: FollowOptions = {},
 ): Following {
-  const display = createDisplay(stream);
-  const { terminal } = display;
-
-  function show(status: RunStatus | Lost): void {
-    if (status === 'lost') return display.showLost();
-    const usual = eta(status);
-    if (terminal !== null) return terminal.draw(lines(status, usual));
-    display.printIfNews(liveLine(status, false, usual));
-  }
-
-  const following = follow(
-    () => run.progress().catch(lostOrNull),
-    // The caller prints the final status.
-    (status) => status !== null && (status === 'lost' || status.contact !== 'closed') && show(status),
-    terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
-  );
-  return {
-    stop() {
-      following.stop();
-      terminal?.clear();
+  return followOn(
+    stream,
+    () => run.progress(),
+    (status, { terminal, printIfNews }) => {
+      // The caller prints the final status.
+      if (status.contact === 'closed') return;
+      const usual = eta(status);
+      if (terminal !== null) terminal.draw(lines(status, usual));
+      else printIfNews(liveLine(status, false, usual));
     },
-  };
+  );
 }
 
 /** `deployment of a1: try 7 of 30, last status "building", next read in 4 s`. @param countdown show the next read */
@@ -91,33 +80,46 @@ export function contactText(
 
 /* Looks again and again, and shows what it sees. */
 
-export type Lost = 'lost';
 const LOST = 'Temporal does not answer: still trying';
-
-/** A failed status request does not end the wait. */
-export const lostOrNull = (error: unknown): Lost | null =>
-  error instanceof BelayError && error.type === 'TemporalUnreachable' ? 'lost' : null;
 
 /** Where a command shows what it follows: live lines on a terminal, else a log. */
 interface Display {
   /** Null for a log. */
   terminal: LiveLines | null;
   /** @param news what makes the line worth printing. Default: the line itself */
-  printIfNews(line: string, news?: string | null): void;
-  /** Says that Temporal does not answer, because what was shown last may no longer be true. */
-  showLost(): void;
+  printIfNews: (line: string, news?: string | null) => void;
 }
 
-export function createDisplay(stream: NodeJS.WriteStream): Display {
+/** Shows what each look finds. A look that fails does not end the wait, and shows at most that Temporal is away. */
+export function followOn<T>(
+  stream: NodeJS.WriteStream,
+  look: () => Promise<T>,
+  show: (seen: T, display: Display) => void,
+): Following {
   const terminal = stream.isTTY ? createLiveLines(stream) : null;
   const isNews = createNewsFilter();
-
-  function printIfNews(line: string, news: string | null = line): void {
-    if (isNews(news)) printTo(stream, line);
-  }
-
-  const showLost = () => (terminal === null ? printIfNews(LOST) : terminal.draw([LOST]));
-  return { terminal, printIfNews, showLost };
+  const printIfNews = (line: string, news: string | null = line) => void (isNews(news) && printTo(stream, line));
+  const following = follow(
+    () =>
+      look().then(
+        (seen) => ({ seen }),
+        (error: unknown) => ({ error }),
+      ),
+    (found) => {
+      if ('seen' in found) return show(found.seen, { terminal, printIfNews });
+      if (!(found.error instanceof BelayError) || found.error.type !== 'TemporalUnreachable') return;
+      // What was shown last may no longer be true.
+      if (terminal === null) printIfNews(LOST);
+      else terminal.draw([LOST]);
+    },
+    terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
+  );
+  return {
+    stop() {
+      following.stop();
+      terminal?.clear();
+    },
+  };
 }
 
 interface Following {

@@ -19,8 +19,7 @@ import { print, printTo } from '../../process/print.ts';
 import { isPending, isRunning, countsText, emptyRollout, pendingText } from '../../contract/results.ts';
 import { glanceText } from '../../contract/duration.ts';
 import { ended, usualOf } from '../../rules/usual.ts';
-import { createDisplay, follow, contactText, isStarting, liveLine, lostOrNull, type Lost } from '../../cli/follow.ts';
-import { TIMING } from '../../contract/timing.ts';
+import { contactText, followOn, isStarting, liveLine } from '../../cli/follow.ts';
 import { heldIn, heldText } from '../freezes/text.ts';
 import { targetLabel } from '../../contract/target.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -74,8 +73,6 @@ function followRollout(
   rollout: Rollout,
   stream: NodeJS.WriteStream,
 ): { stop(result: RolloutResult): void } {
-  const display = createDisplay(stream);
-  const { terminal } = display;
   const printed = new Set<string>();
   const runs = new Map<string, Run>();
   /** A handle keeps what it knows until that can change. */
@@ -84,22 +81,6 @@ function followRollout(
     runs.set(workflowId, run);
     return run;
   };
-
-  async function look(): Promise<{ status: RolloutStatus; lines: string[] } | Lost | null> {
-    const status = await rollout.status().catch(lostOrNull);
-    if (status === null || status === 'lost') return status;
-    return { status, lines: terminal === null ? [] : await runningLines(runOf, status.result) };
-  }
-
-  function show(seen: { status: RolloutStatus; lines: string[] } | Lost): void {
-    if (seen === 'lost') return display.showLost();
-    const { status, lines } = seen;
-    terminal?.clear();
-    printFinished(status.result);
-    const head = headLine(status);
-    if (terminal !== null) terminal.draw([head, ...lines]);
-    else display.printIfNews(head, newsOf(status));
-  }
 
   /**
    * Prints each server once, including those of earlier attempts. Servers that never started appear only in the result.
@@ -112,15 +93,23 @@ function followRollout(
     }
   }
 
-  const following = follow(
-    look,
-    (seen) => seen !== null && show(seen),
-    terminal === null ? TIMING.cli.logPeriodMs : TIMING.cli.terminalPeriodMs,
+  const following = followOn(
+    stream,
+    async () => {
+      const status = await rollout.status();
+      return { status, lines: stream.isTTY ? await runningLines(runOf, status.result) : [] };
+    },
+    ({ status, lines }, { terminal, printIfNews }) => {
+      terminal?.clear();
+      printFinished(status.result);
+      const head = headLine(status);
+      if (terminal !== null) terminal.draw([head, ...lines]);
+      else printIfNews(head, newsOf(status));
+    },
   );
   return {
     stop(result) {
       following.stop();
-      terminal?.clear();
       printFinished(result);
     },
   };
