@@ -154,7 +154,7 @@ const DEFAULT_KEYS = ['id_ecdsa', 'id_ecdsa_sk', 'id_ed25519', 'id_ed25519_sk', 
  * @param key a private key, or a public one whose private one an agent holds; undefined for the user's default
  * @returns the signature in the format of OpenSSH
  */
-export async function signBySsh(signed: string, key: string | undefined): Promise<string> {
+async function signBySsh(signed: string, key: string | undefined): Promise<string> {
   const file = key ?? defaultKey();
   const keygen = spawn('ssh-keygen', ['-Y', 'sign', '-n', APPROVAL_NAMESPACE, '-f', file], { stdio: 'pipe' });
   const ended = new Promise<number | null>((resolve, reject) => keygen.once('error', reject).once('close', resolve));
@@ -187,14 +187,8 @@ const ANSWER_WITHIN_MS = 10_000;
 
 const answered = z.object({ value: z.string() });
 
-export interface JobToken {
-  token: string;
-  /** Who started the job, as the token says. */
-  actor: string;
-}
-
-/** @param hash of the plan */
-export async function jobToken(hash: string, decision: Decided): Promise<JobToken> {
+/** @param hash of the plan @returns the token, and who started the job, as the token says */
+async function jobToken(hash: string, decision: Decided): Promise<{ token: string; actor: string }> {
   const { address, secret } = tokenRequest();
   if (address === null || secret === null)
     throw new BelayError('Usage', '--github is for a job of GitHub Actions with `permissions: { id-token: write }`');
