@@ -1,7 +1,7 @@
 /** Implements `belay freeze`, `thaw` and `freezes`, and the freezes of a dry run. */
 import { existsSync } from 'node:fs';
 import colors from 'picocolors';
-import type { AdHocFreeze, FreezeScope, RunningFreeze, FrozenBy, LetOff } from './shapes.ts';
+import type { AdHocFreeze, FreezeScope, RunningFreeze, LetOff } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
@@ -248,11 +248,6 @@ function forText({ source, for: scope }: FreezeEntry): string {
 /** Above this number, one search costs Temporal less than a question for each id. */
 const MAX_ASKED = 100;
 
-interface FrozenPart {
-  what: string;
-  by: FrozenBy[];
-}
-
 export const freezesPart: DryRunPart = {
   name: 'freezes',
   async look(planned, { belay, policy }) {
@@ -262,7 +257,7 @@ export const freezesPart: DryRunPart = {
     const frozenAt = await judge.look({ operations, letOff }, TIMING.client.startMs);
     const nowMs = Date.now();
     const frozen = operations
-      .map((it): FrozenPart => ({ what: textOf(it), by: frozenAt(it, nowMs) }))
+      .map((it) => ({ what: textOf(it), by: frozenAt(it, nowMs) }))
       .filter(({ by }) => by.length > 0);
     const { ifFrozen = 'fail' } = planRun(planned.options);
     return {

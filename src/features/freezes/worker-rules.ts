@@ -192,9 +192,10 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
       return [...new Map(found.map((it) => [`${it.kind}:${it.name}`, it])).values()];
     },
     /** Returns the freeze or window of belay.yaml with this name, or null. */
-    overridable: (name: string): Overridable | null => {
+    overridable: (name: string) => {
       const rule = rules.find((it) => it.name === name);
       if (rule === undefined) return null;
+      /** Returns when its current span ends, for people. Null if it is not active. */
       const endText = (atMs: number) => timesOf(rule.spanAt(atMs), rule.timeZone).untilText;
       return { kind: rule.kind, override: rule.override, endText };
     },
@@ -206,11 +207,6 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
       ...new Set(places.of(operation).flatMap((place) => adHocIds(operation, place))),
     ],
   };
-}
-
-interface Overridable extends Pick<Rule, 'kind' | 'override'> {
-  /** Returns when its current span ends, for people. Null if it is not active. */
-  endText: (atMs: number) => string | null;
 }
 
 /** A freeze of a site or app holds no backup back, because only servers have backups. */

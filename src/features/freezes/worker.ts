@@ -15,10 +15,8 @@ import {
 } from './shapes.ts';
 import { isFreezeId } from '../../contract/ids.ts';
 import type { CurrentPolicy } from '../../config/live-policy.ts';
-import type { Policy } from '../../config/policy.ts';
 import { actionOf, unknownEnd } from './worker-rules.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import type { WorkerInfo } from '../../contract/activities.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RunInput } from '../../contract/run.ts';
@@ -26,6 +24,7 @@ import type { RolloutInput } from '../rollouts/shapes.ts';
 import { deploymentsOf, targetsOf, type PlannedOperation } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { frozenText, utcText } from './text.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Fact } from '../../activities/fact.ts';
 import { triggerFailure } from '../../activities/failures.ts';
 import { couldNotAsk, type Permit } from '../../activities/post-checks.ts';
@@ -119,13 +118,9 @@ function neverText(name: string, endText: string | null | undefined, freeze: AdH
 const unknownName = (name: string): string =>
   `override: there is no freeze or window "${plainText(name)}": \`belay freezes\` lists them`;
 
-interface FreezeDeps {
-  judge: Judge;
-  policy: () => Promise<Policy>;
-  workerInfo: Pick<WorkerInfo, 'epoch'>;
-}
+type Deps = Pick<ActivityDeps, 'judge' | 'policy' | 'workerInfo'>;
 
-export const createFreezeActivities = ({ judge, policy, workerInfo }: FreezeDeps) => ({
+export const createFreezeActivities = ({ judge, policy, workerInfo }: Deps) => ({
   /** Finds which parts are frozen. `frozen` is null if none is. */
   judgeFreezes: async (question: FreezeQuestion): Promise<FreezeAnswer> => ({
     frozen: await frozenParts(question, judge),
