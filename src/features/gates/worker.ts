@@ -150,20 +150,9 @@ function planOf(name: string, gate: GateConfig): GatePlan {
 }
 
 /** Reading the file already checked which keys go together. */
-function ruleOf({ query, min, max, atLeast, ...gate }: GateConfig): GateRule {
-  const limits = definedFields({ min, max });
-  if (query !== undefined) {
-    const amount = atLeast?.query === undefined ? undefined : { query: atLeast.query, min: atLeast.min };
-    return { kind: 'prometheus', query, ...limits, ...definedFields({ atLeast: amount }) };
-  }
-  const { status, header, body, json, value } = gate;
-  const amount = atLeast?.value === undefined ? undefined : { value: atLeast.value, min: atLeast.min };
-  return {
-    kind: 'http',
-    ...definedFields({ status, header, body, json, value }),
-    ...limits,
-    ...definedFields({ atLeast: amount }),
-  };
+function ruleOf({ query, status, header, body, json, value, min, max, atLeast }: GateConfig): GateRule {
+  const rule = definedFields({ query, status, header, body, json, value, min, max, atLeast });
+  return { kind: query === undefined ? 'http' : 'prometheus', ...rule } as GateRule;
 }
 
 async function placeOf(name: string, { prometheus, url, token, requestHeaders = {} }: GateConfig): Promise<GatePlace> {
