@@ -13,7 +13,7 @@ import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { createPast, type Past } from '../../src/features/board/past.ts';
 import { boardStatusOf } from '../../src/features/board/status.ts';
 import { ATTRIBUTE_KEYS } from '../../src/request/search-attributes.ts';
-import { receiptOf, entriesOf } from '../../src/features/receipts/entries.ts';
+import { receiptOfRun } from '../../src/features/receipts/entries.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 /** Receipts ask Temporal for nothing. */
@@ -28,7 +28,7 @@ function receipt(runId: string, endedAt: string, outcome: 'completed' | 'failed'
   }));
   const result = emptyResult({ ...ids, outcome, deployments, commit: '4f2c9e1', ...times });
   const known = { namespace: 'default', type: 'deployOnly', input: { siteIds: ['a1'] }, result };
-  return receiptOf(ids, entriesOf(ids, { ...known, answered: [], operations: [] }));
+  return receiptOfRun(ids, { ...known, answered: [], operations: [] });
 }
 
 test('verdicts of kept receipts are known, the newest first, and those that were changed are not believed', async () => {

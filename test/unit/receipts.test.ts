@@ -12,7 +12,7 @@ import { backupServerId, lockIdOf, runWorkflowId } from '../../src/contract/ids.
 import { emptyBackup, emptyDeployment, emptyResult, NO_TRIGGER } from '../../src/contract/results.ts';
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
-import { receiptOf, entriesOf, type SentPost } from '../../src/features/receipts/entries.ts';
+import { receiptOf, receiptOfRun, type SentPost } from '../../src/features/receipts/entries.ts';
 import { receiptFileName } from '../../src/features/receipts/actions.ts';
 import { verifyReceipt } from '../../src/features/receipts/actions-verify.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
@@ -82,7 +82,7 @@ function made(more: Partial<Made> = {}): Receipt {
     answered: [{ ...approved, rejection: more.rejection ?? null }],
     operations: reached === 'nothing' ? [] : [operation],
   };
-  return sent(receiptOf({ workflowId, runId }, entriesOf({ workflowId, runId }, known)));
+  return sent(receiptOfRun({ workflowId, runId }, known));
 }
 
 const HELD: Held = {

@@ -6,7 +6,7 @@ import { type Yes, rootOf } from '../../src/features/approvals/shapes.ts';
 import { emptyRollout } from '../../src/contract/results.ts';
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import type { RolloutInput, TargetResult } from '../../src/features/rollouts/shapes.ts';
-import { receiptOf, rolloutEntries } from '../../src/features/receipts/entries.ts';
+import { receiptOfRollout } from '../../src/features/receipts/entries.ts';
 import { verifyReceipt } from '../../src/features/receipts/actions-verify.ts';
 import { plannedParts } from '../../src/features/approvals/rules.ts';
 import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes, signPlan } from '../support/approvals.ts';
@@ -73,7 +73,7 @@ function made({ plan = planOf('rest'), by = ['ana', 'bob'], rejection, began = {
     answered: [{ plan, yeses, rejection: rejection ?? null }],
     targets: targets.map((it) => ({ ...it, receipt: it.workflowId === null ? null : 'f'.repeat(64) })),
   };
-  return JSON.parse(JSON.stringify(receiptOf(ids, rolloutEntries(ids, known)))) as Receipt;
+  return JSON.parse(JSON.stringify(receiptOfRollout(ids, known))) as Receipt;
 }
 
 function rejectionOf(plan: ReturnType<typeof planOf>): Yes {

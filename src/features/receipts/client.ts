@@ -14,9 +14,8 @@ import { unlessMissing } from '../../client/read-workflow.ts';
 import { toBelayError } from '../../client/to-belay-error.ts';
 import { within } from '../../client/within.ts';
 import {
-  receiptOf,
-  entriesOf,
-  rolloutEntries,
+  receiptOfRun,
+  receiptOfRollout,
   type KnownOperation,
   type Answered,
   type Recorded,
@@ -110,8 +109,7 @@ async function runReceipt(session: Session, described: WorkflowExecutionDescript
   const given = approved.map((it) => ({ ...it, rejection: null }));
   const answered = [...given, ...(await answeredIn(client, events))];
   const known = { namespace: client.options.namespace, type, input, result, answered, operations };
-  const recorded = recordedIn(described, events);
-  return receiptOf(recorded, entriesOf(recorded, known));
+  return receiptOfRun(recordedIn(described, events), known);
 }
 
 function recordedIn({ workflowId, runId }: WorkflowExecutionDescription, [first]: Events): Recorded {
@@ -134,8 +132,7 @@ async function rolloutReceipt(session: Session, described: WorkflowExecutionDesc
     IN_PARALLEL,
   );
   const known = { namespace: client.options.namespace, input, result, answered, targets };
-  const recorded = recordedIn(described, events);
-  return receiptOf(recorded, rolloutEntries(recorded, known));
+  return receiptOfRollout(recordedIn(described, events), known);
 }
 
 /*

@@ -5,7 +5,6 @@ import type { BackupResult, DeploymentResult, RunInput, RunResult } from '../../
 import { ROLLOUT_TYPE, SCHEMA_VERSION } from '../../contract/names.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from '../rollouts/shapes.ts';
 import { type Approved, type Yes, planHash } from '../approvals/shapes.ts';
-import type { Held } from '../freezes/shapes.ts';
 
 export interface KnownOperation {
   id: string;
@@ -38,21 +37,16 @@ export interface Recorded extends Pick<Receipt, 'workflowId' | 'runId'> {
   executionId?: string;
 }
 
-export function entriesOf(recorded: Recorded, known: KnownOfRun): Unchained[] {
-  const { namespace, type, input, result, answered, operations } = known;
-  const { service, commit, held, backup, deployments, outcome, error, startedAt, endedAt } = result;
-  return [
-    {
-      what: 'request',
-      at: startedAt,
-      facts: { namespace, ...recorded, type, service, commit, input: withoutApproved(input) },
-    },
-    ...heldEntries(held),
-    ...answered.flatMap(answerEntries),
+export function receiptOfRun(recorded: Recorded, known: KnownOfRun): Receipt {
+  const { namespace, type, input, result, operations } = known;
+  const { service, commit, backup, deployments } = result;
+  const request = { namespace, ...recorded, type, service, commit, input: withoutApproved(input) };
+  return receiptOf(recorded, [
+    ...begun(request, known),
     ...(backup === null ? [] : backupEntries(backup, operations)),
     ...deployments.flatMap((it) => deploymentEntries(it, operations)),
-    { what: 'end', at: endedAt, facts: { outcome, error } },
-  ];
+    ended(result),
+  ]);
 }
 
 /** Approvals have entries of their own. */
@@ -106,35 +100,39 @@ interface KnownOfRollout {
   targets: readonly (TargetResult & { receipt: string | null })[];
 }
 
-export function rolloutEntries(
-  recorded: Recorded,
-  { namespace, input, result, answered, targets }: KnownOfRollout,
-): Unchained[] {
-  const { service, attempt, held, decisions, outcome, error, startedAt, endedAt } = result;
-  return [
-    {
-      what: 'request',
-      at: startedAt,
-      facts: { namespace, ...recorded, type: ROLLOUT_TYPE, service, attempt, input },
-    },
-    ...heldEntries(held),
-    ...answered.flatMap(answerEntries),
+export function receiptOfRollout(recorded: Recorded, known: KnownOfRollout): Receipt {
+  const { namespace, input, result, targets } = known;
+  const { service, attempt, decisions } = result;
+  const request = { namespace, ...recorded, type: ROLLOUT_TYPE, service, attempt, input };
+  return receiptOf(recorded, [
+    ...begun(request, known),
     ...decisions.map((it): Unchained => ({ what: 'decision', at: it.at, facts: { ...it } })),
     ...targets.map((it): Unchained => ({ what: 'run', at: it.endedAt, facts: { ...it } })),
-    { what: 'end', at: endedAt, facts: { outcome, error } },
-  ];
+    ended(result),
+  ]);
 }
 
-/* What a receipt says about what held a run or rollout back, and about people's answers. Pure. */
+/* What a receipt says about the begin and the end of a run or rollout, and about people's answers. Pure. */
+
+type Known = Pick<KnownOfRun | KnownOfRollout, 'result' | 'answered'>;
+
+const begun = (request: Unchained['facts'], { result, answered }: Known): Unchained[] => [
+  { what: 'request', at: result.startedAt, facts: request },
+  ...result.held.map((it): Unchained => ({ what: 'held', at: it.from, facts: { ...it } })),
+  ...answered.flatMap(answerEntries),
+];
+
+const ended = ({ outcome, error, endedAt }: Known['result']): Unchained => ({
+  what: 'end',
+  at: endedAt,
+  facts: { outcome, error },
+});
 
 /** A question with every answer that counted, whatever followed. */
 export interface Answered extends Approved {
   /** A verified answer, in the same shape as an approval. */
   rejection: Yes | null;
 }
-
-const heldEntries = (held: readonly Held[]): Unchained[] =>
-  held.map((it) => ({ what: 'held', at: it.from, facts: { ...it } }));
 
 function answerEntries({ rejection, ...approved }: Answered): Unchained[] {
   const { plan, yeses } = approved;
