@@ -12,7 +12,7 @@ import { HTTP_TIMEOUTS, probeService } from '../../worker/probe-service.ts';
 import type { Check, Finding } from '../../cli/doctor-check.ts';
 import { clockFinding } from './temporal.ts';
 
-const UNCONFIGURED: Finding = {
+const NOT_CONFIGURED: Finding = {
   state: 'skipped',
   message: 'not checked, because the configuration is missing or invalid',
 };
@@ -39,8 +39,8 @@ export function serviceChecks(): Check[] {
         return { state: 'failed', message: 'BELAY_API_URL is not set', remedy };
       },
     },
-    { name: 'service', run: async () => (config === null ? UNCONFIGURED : checkService(config)) },
-    { name: "service's clock", run: async () => (config === null ? UNCONFIGURED : checkClock(config)) },
+    { name: 'service', run: async () => (config === null ? NOT_CONFIGURED : checkService(config)) },
+    { name: "service's clock", run: async () => (config === null ? NOT_CONFIGURED : checkClock(config)) },
   ];
 }
 

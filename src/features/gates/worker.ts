@@ -16,7 +16,7 @@ import type { RolloutInput, RolloutWave, TargetResult } from '../rollouts/shapes
 import { isApp, targetsOf } from '../../contract/target.ts';
 import { plainText, messageOf } from '../../contract/safe-text.ts';
 import type { Fact } from '../../activities/fact.ts';
-import { type GetPage, measure, wordsIn, type GatePlace, type Word } from './worker-measure.ts';
+import { measure, wordsIn, type GatePlace, type Word } from './worker-measure.ts';
 import type { Policy } from '../../config/policy.ts';
 import { GATE_DEFAULTS } from '../../request/limits.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
