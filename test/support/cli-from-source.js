@@ -1,4 +1,6 @@
 /** The program `belay` from source, for a test that runs without a build. */
 import '../../tools/typescript.js';
 
+// `belay dev` starts a process of its own source.
+process.execArgv.push('--import', new URL('../../tools/typescript.js', import.meta.url).href);
 await import('../../src/cli.ts');
