@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client';
 import { ApplicationFailure, defaultDataConverter, TimeoutFailure } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { operationIn, type Events } from '../../src/client/runs/run-history.ts';
+import { operationFacts } from '../../src/features/receipts/client.ts';
 
 const { payloadConverter, failureConverter } = defaultDataConverter;
 const client = { options: { loadedDataConverter: defaultDataConverter } } as unknown as Client;
@@ -58,6 +59,17 @@ test('a request that no worker took, or that a permit held back, is no attempt',
   const again = history(['createBackup', lost], ['createBackup', { backupId: 'b1' }]);
   const { trigger, backupId } = await operationIn(client, again);
   assert.deepEqual([trigger, backupId], [{ attempts: 2, ambiguous: true }, 'b1']);
+});
+
+test('a receipt says of a request that no worker took, or that a permit held back, that it had no effect', async () => {
+  const untaken = new TimeoutFailure('too late', undefined, 'SCHEDULE_TO_START');
+  const lost = new TimeoutFailure('lost', undefined, 'HEARTBEAT');
+  const events = history(['createBackup', untaken], ['createBackup', failed('Frozen')], ['createBackup', lost]);
+  const { posts } = await operationFacts(client, events);
+  assert.deepEqual(
+    posts.map(({ effect }) => effect),
+    ['none', 'none', undefined],
+  );
 });
 
 test('a pooled wait counts the reads that its worker made', async () => {

@@ -100,7 +100,7 @@ export async function operationIn(client: Pick<Client, 'options'>, events: Event
   return shown;
 }
 
-function resultOfPost(failure: Error | null): NotAccepted {
+export function resultOfPost(failure: Error | null): NotAccepted {
   if (failure instanceof TimeoutFailure && failure.timeoutType === 'SCHEDULE_TO_START')
     return { kind: 'not_taken', message: failure.message };
   return resultOfFailure(failure instanceof ApplicationFailure ? failure.type : null, failure?.message ?? '', {});

@@ -1,5 +1,5 @@
 /** Makes receipts of closed runs and rollouts from Temporal's records. */
-import type { WorkflowExecutionDescription, Client, WorkflowHandle } from '@temporalio/client';
+import type { WorkflowExecutionDescription, Client } from '@temporalio/client';
 import pMap from 'p-map';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { Payload } from '@temporalio/common';
@@ -21,11 +21,10 @@ import {
   type Recorded,
   type SentPost,
 } from './entries.ts';
-import { factsIn, type Events } from '../../client/runs/run-history.ts';
+import { factsIn, resultOfPost, type Events } from '../../client/runs/run-history.ts';
 import { handleOf, statusOf } from '../../client/runs/run-status.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
 import { decoded, decodedFailure } from '../../client/decode-payloads.ts';
-import { resultOfFailure } from '../../rules/trigger-policy.ts';
 import { statusOfRollout } from '../rollouts/client-handle.ts';
 import type { ReadAnswer } from '../../contract/activities.ts';
 import { type ApprovalAnswer, type CountedAnswer, planHash } from '../approvals/shapes.ts';
@@ -98,7 +97,8 @@ async function runReceipt(session: Session, described: WorkflowExecutionDescript
   const { input, operations: started } = await factsIn(client, events);
   const operations = await Promise.all(
     started.map(async ({ workflowId: id, runId }) => {
-      const facts = await unlessMissing(operationFacts(client, client.workflow.getHandle(id, runId)));
+      const history = await unlessMissing(client.workflow.getHandle(id, runId).fetchHistory());
+      const facts = history === null ? null : await operationFacts(client, history.events ?? []);
       // Each workflow has its own retention, which begins as it closes.
       const missing = `Temporal has deleted ${id} (${runId}): its requests, and the status before them, are not known`;
       return { id, ...(facts ?? { baseline: null, posts: [], missing }) };
@@ -142,12 +142,11 @@ async function rolloutReceipt(session: Session, described: WorkflowExecutionDesc
 type OperationFacts = Omit<KnownOperation, 'id'>;
 type Event = Events[number];
 
-async function operationFacts(client: Client, operation: WorkflowHandle): Promise<OperationFacts> {
-  const { events } = await operation.fetchHistory();
+export async function operationFacts(client: Client, events: Events): Promise<OperationFacts> {
   let baseline: OperationFacts['baseline'] = null;
   const posts = new Map<string, SentPost>();
   const reads = new Set<string>();
-  for (const event of events ?? []) {
+  for (const event of events) {
     const type = event.activityTaskScheduledEventAttributes?.activityType?.name ?? '';
     if (READ_ACTIVITIES.includes(type)) reads.add(String(event.eventId));
     if (POST_ACTIVITIES.includes(type)) posts.set(String(event.eventId), await postIn(client, event));
@@ -157,10 +156,9 @@ async function operationFacts(client: Client, operation: WorkflowHandle): Promis
     const post = posts.get(scheduledId);
     if (post !== undefined) {
       const error = await decodedFailure(client, failed?.failure);
-      const type = failed?.failure?.applicationFailureInfo?.type;
       post.answeredAt = timeOf(event);
       post.result = completed ? 'accepted' : (error?.message ?? 'it is not known');
-      if (failed && resultOfFailure(type, '', {}).kind !== 'ambiguous') post.effect = 'none';
+      if (failed && resultOfPost(error).kind !== 'ambiguous') post.effect = 'none';
     }
     if (!completed || posts.size > 0 || !reads.has(scheduledId)) continue;
     const read = await decoded<ReadAnswer>(client, completed.result?.payloads);
