@@ -161,8 +161,9 @@ function parksWhileAnswered(run: Run, posts: readonly Post[]): boolean {
     const index = reads.findLastIndex((it) => it.id < id);
     const read = reads[index];
     if (phase !== 'parked' || read?.answer == null) return false;
-    // A request that was answered after the read began is what parks it. A hint may be read between answer and parking.
-    const beganMs = read.isHinted ? (reads[index - 1]?.began.toMs ?? 0) : read.began.toMs;
+    // A request that was answered after the read began is what parks it. Between answer and parking, a hint may be read, or
+    // a read that was lost is made again.
+    const beganMs = read.isHinted || read.isSecond ? (reads[index - 1]?.began.toMs ?? 0) : read.began.toMs;
     if (posts.some((it) => it.closedMs >= beganMs && it.id < id)) return false;
     const { answer } = read;
     if (answer.ok) return true;
