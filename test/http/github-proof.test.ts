@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { planHash } from '../../src/features/approvals/shapes.ts';
-import { createProofDeps, proofOf, policyApprovals } from '../../src/features/approvals/worker-proofs.ts';
+import { createProofDeps, proverOf, policyApprovals } from '../../src/features/approvals/worker-proofs.ts';
 import { approvalPlan } from '../support/approvals.ts';
 import { ApprovalError } from '../../src/features/approvals/proof-ssh.ts';
 import { audienceOf, createTokenVerifier, type GitHubGate } from '../../src/features/approvals/proof-github.ts';
@@ -119,9 +119,9 @@ describe('a token of a job of GitHub', () => {
       by,
       ...{ why: null, decision: 'approve' as const, proof: { kind: 'github' as const, token: given } },
     });
-    const deps = createProofDeps();
+    const prove = await proverOf(approval!, createProofDeps());
     const [eve, ana] = await Promise.all(
-      ['eve', 'ana'].map((by) => proofOf(approval!, { plan, answer: answer(by), givenMs: NOW_MS }, deps)),
+      ['eve', 'ana'].map((by) => prove({ plan, answer: answer(by), givenMs: NOW_MS })),
     );
     assert.equal(ana?.(NOW_MS), 'GitHub run 77');
     assert.throws(() => eve?.(NOW_MS), doesNotCount(/ana started the job, not eve/));

@@ -38,31 +38,32 @@ export type Proven = (atMs: number) => string;
 /**
  * Reads the signers again, so that a removed key no longer counts.
  *
- * @throws Error if the signers or GitHub's keys cannot be read
+ * @returns a function that judges an answer. Both throw an Error if the signers or GitHub's keys cannot be read
  */
-export async function proofOf(
+export async function proverOf(
   approval: PolicyApproval,
-  { plan, answer, givenMs }: GivenAnswer,
   { readText, verifyToken }: ProofDeps,
-): Promise<Proven> {
+): Promise<(given: GivenAnswer) => Promise<Proven>> {
   const { rule, github } = approval;
-  const { by, why, proof, decision } = answer;
   const signers = await signersOf(approval, readText);
-  if (plainText(by) !== by || (why !== null && plainText(why) !== why))
-    return refusing('the name and the reason have to be one line each, of at most 200 characters');
-  if (rule.from !== null && !rule.from.includes(by))
-    return refusing(`${by} is none of those who may decide about ${rule.name}: ${rule.from.join(', ')}`);
-  if (github !== null) {
-    if (proof.kind !== 'github') return refusing('it needs a job of GitHub: `belay approve --github`');
-    const use = { gate: github, audience: audienceOf(planHash(plan), decision), actor: by };
-    // The token has expired by the time the request is sent, so it is judged as of the time of the answer.
-    return verifyToken(proof.token, use, givenMs).then((job) => () => job, refuseIfFinal);
-  }
-  if (rule.proof === 'none') return () => NOT_PROVEN;
-  if (proof.kind !== 'ssh') return refusing(`${rule.name} needs a signature of SSH`);
-  const { signature } = proof;
-  const signed = { signature, text: signedText(plan, planHash(plan), answer), principal: by };
-  return (atMs) => proveBySsh(signers, signed, atMs);
+  return async ({ plan, answer, givenMs }) => {
+    const { by, why, proof, decision } = answer;
+    if (plainText(by) !== by || (why !== null && plainText(why) !== why))
+      return refusing('the name and the reason have to be one line each, of at most 200 characters');
+    if (rule.from !== null && !rule.from.includes(by))
+      return refusing(`${by} is none of those who may decide about ${rule.name}: ${rule.from.join(', ')}`);
+    if (github !== null) {
+      if (proof.kind !== 'github') return refusing('it needs a job of GitHub: `belay approve --github`');
+      const use = { gate: github, audience: audienceOf(planHash(plan), decision), actor: by };
+      // The token has expired by the time the request is sent, so it is judged as of the time of the answer.
+      return verifyToken(proof.token, use, givenMs).then((job) => () => job, refuseIfFinal);
+    }
+    if (rule.proof === 'none') return () => NOT_PROVEN;
+    if (proof.kind !== 'ssh') return refusing(`${rule.name} needs a signature of SSH`);
+    const { signature } = proof;
+    const signed = { signature, text: signedText(plan, planHash(plan), answer), principal: by };
+    return (atMs) => proveBySsh(signers, signed, atMs);
+  };
 }
 
 const refusing = (message: string) => refuseIfFinal(new ApprovalError(message));

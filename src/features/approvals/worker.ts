@@ -30,7 +30,7 @@ import { differentPeople, askedWhen } from './rules.ts';
 import {
   type PolicyApproval,
   createProofDeps,
-  proofOf,
+  proverOf,
   whyUnanswerable,
   type ProofDeps,
   type Proven,
@@ -90,7 +90,8 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
       const problems: string[] = [];
       const counted: CheckedApproval = { rules: [], proven: '' };
       for (const { name } of plan.rules) {
-        const proof = await proofOf(required(approval(name), name), { plan, answer, givenMs: atMs }, deps);
+        const prove = await proverOf(required(approval(name), name), deps);
+        const proof = await prove({ plan, answer, givenMs: atMs });
         const proven = provenAt(proof, atMs, problems);
         if (proven === null) continue;
         if (counted.proven === '' || proven !== NOT_PROVEN) counted.proven = proven;
@@ -113,15 +114,11 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
       for (const it of approved) {
         for (const rule of it.plan.rules) {
           const mine = required(approval(rule.name), rule.name);
-          const proofs = it.yeses.map((yes) => {
-            const given = {
-              plan: it.plan,
-              answer: { ...yes, decision: 'approve' as const },
-              givenMs: Date.parse(yes.at),
-            };
-            return proofOf(mine, given, deps);
-          });
-          judged.push({ approved: it, rule, own: mine.rule, proofs: await Promise.all(proofs) });
+          const prove = await proverOf(mine, deps);
+          const given = it.yeses.map((yes) =>
+            prove({ plan: it.plan, answer: { ...yes, decision: 'approve' }, givenMs: Date.parse(yes.at) }),
+          );
+          judged.push({ approved: it, rule, own: mine.rule, proofs: await Promise.all(given) });
         }
       }
       const needed = approvalsFor(deployment).map(({ rule }) => rule.name);
