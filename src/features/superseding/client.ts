@@ -21,7 +21,7 @@ const PREFIXES_AT_ONCE = 50;
 export async function signalOlderRuns(client: Client, newer: NewerRun): Promise<string[]> {
   const prefixes = coveredRunPrefixes(newer.work);
   const found: WorkflowExecutionInfo[] = [];
-  for (let first = 0; first < prefixes.length; first += PREFIXES_AT_ONCE) {
+  for (let first = 0; first < prefixes.length && found.length < MAX_RUNS; first += PREFIXES_AT_ONCE) {
     const some = prefixes.slice(first, first + PREFIXES_AT_ONCE);
     const query = `${RUNNING} AND (${some.map((it) => `WorkflowId STARTS_WITH ${quoted(it)}`).join(' OR ')})`;
     const left = MAX_RUNS - found.length;
