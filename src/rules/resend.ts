@@ -17,9 +17,9 @@ export interface Watched {
   trace: Trace | null;
 }
 
-/** The trace that no later read took back, or null. */
+/** The trace that is beyond doubt, or null. */
 export const lastingTrace = ({ trace, seen }: Watched): Trace | null =>
-  trace?.isOver === true && !seen.inProgress ? null : trace;
+  trace !== null && trace.doubt !== null && !seen.inProgress ? null : trace;
 
 /**
  * Call it after the settle time, if there is no lasting trace.
@@ -34,6 +34,7 @@ export function whyNotResent(
 ): string | null {
   if (seen.kept !== null)
     return `the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`;
+  if (trace?.doubt === 'appeared') return `an id appeared where the baseline had none; ${ID_FIELD_REMEDY}`;
   if (trace !== null) return 'the status changed, and a later read took the change back';
   if (ambiguities > MAX_AMBIGUITIES) return 'the request was sent twice, and neither attempt left a trace';
   if (onAmbiguous === 'stop') return 'the request left no trace, and the run must not send it again';

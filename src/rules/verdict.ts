@@ -226,11 +226,11 @@ function evidenceFor(
   const { standing, kept } = seen;
   if (contradicts(standing)) return null;
   if (!isEmpty(triggerIdsIn(knownIds(context), reading))) return 'identity';
-  const hasLasted = seen.row.reads >= SETTLED_READS && rowIsOld(context, seen, nowMs);
-  if (standing !== 'open' && !hasLasted) return null;
+  const isSettled = hasLasted(context, seen, nowMs);
+  if (standing !== 'open' && !isSettled) return null;
   if (seen.inProgress || (standing === 'kept' && kept?.inProgress === true)) return 'transition';
   if (baseline !== null && !sameStatus(baseline, reading)) return 'changed';
-  if (!accepted || !hasLasted) return null;
+  if (!accepted || !isSettled) return null;
   // Without a baseline, a status proves that something was deployed. It has to last, because a 404 may be wrong.
   return baseline === null ? 'changed' : 'settled';
 }
@@ -268,8 +268,11 @@ export const ID_FIELD_REMEDY =
 export interface Trace {
   reading: StatusReading;
   by: 'transition' | 'changed';
-  /** Whether a later answer took a change back. It may be that of a replica that lags, or of a deployment before ours. */
-  isOver: boolean;
+  /**
+   * Why it may be no trace of ours; null if nothing speaks against it. `taken_back`: a later answer took the change back,
+   * so it may be that of a replica that lags, or of a deployment before ours. `appeared`: see `isAppearedIdAlone`.
+   */
+  doubt: 'taken_back' | 'appeared' | null;
 }
 
 /**
@@ -282,9 +285,33 @@ export function traceOf(context: VerdictContext, { standing }: Observations, rea
   if (standing === 'another') return null;
   const hasNewId = !isEmpty(freshIdsIn(knownIds(context), reading));
   if (!hasNewId && (standing === 'before' || standing === 'kept')) return null;
-  if (reading.state === 'in_progress') return { reading, by: 'transition', isOver: false };
-  return hasNewId || !sameStatus(context.baseline, reading) ? { reading, by: 'changed', isOver: false } : null;
+  if (reading.state === 'in_progress') return { reading, by: 'transition', doubt: null };
+  if (!hasNewId && sameStatus(context.baseline, reading)) return null;
+  return { reading, by: 'changed', doubt: isAppearedIdAlone(context, reading) ? 'appeared' : null };
 }
+
+/**
+ * True if nothing but an id tells this answer from the baseline, in a field that the baseline lacked. A service that
+ * shows ids only at times may show the one that its last deployment always had.
+ */
+function isAppearedIdAlone(context: VerdictContext, reading: StatusReading): boolean {
+  const { baseline } = context;
+  const fresh = Object.keys(freshIdsIn(knownIds(context), reading));
+  const appeared = fresh.filter((field) => baseline?.ids?.[field] === undefined);
+  return sameStatus(baseline, reading) && fresh.length > 0 && appeared.length === fresh.length;
+}
+
+/**
+ * True if such an id is all that makes this status `identity`, and the status has not lasted as `settled` requires.
+ *
+ * @param seen observations that include this reading
+ */
+export const isIdentityTooEarly = (
+  context: VerdictContext,
+  seen: Observations,
+  reading: StatusReading,
+  nowMs: number,
+): boolean => isAppearedIdAlone(context, reading) && !seen.inProgress && !hasLasted(context, seen, nowMs);
 
 const knownIds = ({ baseline, triggerIds, otherIds }: VerdictContext): KnownIds => ({
   baseline: baseline?.ids ?? {},
@@ -293,6 +320,9 @@ const knownIds = ({ baseline, triggerIds, otherIds }: VerdictContext): KnownIds 
 });
 
 const idAnswer = ({ ids, state }: StatusReading): IdAnswer => ({ ids, isInProgress: state === 'in_progress' });
+
+const hasLasted = (context: VerdictContext, seen: Observations, nowMs: number): boolean =>
+  seen.row.reads >= SETTLED_READS && rowIsOld(context, seen, nowMs);
 
 function rowIsOld({ settleMs }: VerdictContext, { row: { sinceMs } }: Observations, nowMs: number): boolean {
   return sinceMs !== null && nowMs - sinceMs >= settleMs;

@@ -91,8 +91,24 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a request in doubt leaves no trace if the word is that of before',
-    changes: [change(VERDICT, 'return hasNewId || !sameStatus(', 'return !sameStatus(')],
+    changes: [change(VERDICT, 'if (!hasNewId && sameStatus(', 'if (sameStatus(')],
     test: sim('rules/verdicts/contradictions', 'is reconciled by an id that was not there before'),
+  },
+  {
+    rule: 'an id that the baseline had not shown is a new deployment',
+    changes: [change(VERDICT, "isAppearedIdAlone(context, reading) ? 'appeared' : null", 'null')],
+    test: sim('rules/verdicts/contradictions', 'is neither reconciled nor sent again if an id appears'),
+  },
+  {
+    rule: 'an id that the baseline had not shown identifies the deployment at once',
+    changes: [
+      change(
+        'workflows/operation/await-verdict.ts',
+        'verdict !== null && isIdentityTooEarly',
+        'false && isIdentityTooEarly',
+      ),
+    ],
+    test: sim('rules/verdicts/contradictions', 'an id of the answer that appears where the baseline had none'),
   },
   {
     rule: 'the pool keeps answers with another id',

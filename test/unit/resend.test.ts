@@ -13,7 +13,11 @@ import { NO_OBSERVATIONS, type Trace } from '../../src/rules/verdict.ts';
 
 const INPUT = { onAmbiguous: 'resend', intervalMs: 10_000 } as const;
 const COVERED = recordRead(startReadCoverage(0), 1_000);
-const TRACE: Trace = { reading: { ok: true, status: 'failed', state: 'failed', ids: {} }, by: 'changed', isOver: true };
+const TRACE: Trace = {
+  reading: { ok: true, status: 'failed', state: 'failed', ids: {} },
+  by: 'changed',
+  doubt: 'taken_back',
+};
 
 const nothingSeen: Watched = { seen: NO_OBSERVATIONS, coverage: COVERED, trace: null };
 
@@ -32,7 +36,7 @@ test('a deployment in doubt is requested once more if reads without a gap show t
 
 test('a trace that a later read took back lasts only if a deployment was seen in progress', () => {
   assert.equal(lastingTrace({ ...nothingSeen, trace: TRACE }), null);
-  assert.equal(lastingTrace({ ...nothingSeen, trace: { ...TRACE, isOver: false } })?.by, 'changed');
+  assert.equal(lastingTrace({ ...nothingSeen, trace: { ...TRACE, doubt: null } })?.by, 'changed');
   const inProgress = { ...NO_OBSERVATIONS, inProgress: true };
   assert.equal(lastingTrace({ ...nothingSeen, seen: inProgress, trace: TRACE }), TRACE);
 });

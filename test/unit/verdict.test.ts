@@ -300,6 +300,22 @@ describe('the ids of answers', () => {
     assert.deepEqual(after(asked, reads), verdict('failed', 'transition'));
   });
 
+  test('an id in a field that the baseline lacked, under its word, puts a request in doubt and is no trace', () => {
+    const traceOfRead = (baseline: StatusReading | null, read: StatusReading) => {
+      const asked = question(baseline, { accepted: false });
+      const trace = traceOf(asked, observed(asked, [[1_000, read]]).seen, read);
+      return trace && [trace.by, trace.doubt];
+    };
+    assert.deepEqual(traceOfRead(sighting('completed'), sighting('completed', '1')), ['changed', 'appeared']);
+    assert.deepEqual(traceOfRead(sighting('completed', { uuid: 'u' }), sighting('completed', '1')), [
+      ...['changed', 'appeared'],
+    ]);
+    assert.deepEqual(traceOfRead(sighting('completed'), sighting('failed', '1')), ['changed', null]);
+    assert.deepEqual(traceOfRead(sighting('completed'), sighting('running', '1')), ['transition', null]);
+    assert.deepEqual(traceOfRead(sighting('completed', '1'), sighting('completed', '2')), ['changed', null]);
+    assert.deepEqual(traceOfRead(null, sighting('completed', '1')), ['changed', null]);
+  });
+
   test('an id that the baseline lacked is a trace, whatever its word, and an id that it had is none', () => {
     const traceBy = (baseline: StatusReading, read: StatusReading) => {
       const asked = question(baseline, { accepted: false });

@@ -1,4 +1,5 @@
 /** Polls until a final status is known to be that of our deployment. */
+import { patched } from '@temporalio/workflow';
 import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/target.ts';
 import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
@@ -8,6 +9,7 @@ import {
   contradicts,
   decideVerdict,
   ID_FIELD_REMEDY,
+  isIdentityTooEarly,
   observe,
   startRow,
   strongestEvidence,
@@ -57,7 +59,7 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
   let context = given;
   let seen = startRow(start.seen, nowMs);
   let reading = start.trace?.reading ?? null;
-  const decide = (latest: StatusReading, cause: Cause, isOver = false): Conclusion | undefined => {
+  const decide = (latest: StatusReading, cause: Cause, doubt: Trace['doubt'] = null): Conclusion | undefined => {
     const known = { context, seen, reading, evidence: result.evidence };
     const at = { own: cause === 'due', nowMs: Date.now(), shownBySite: check?.shown ?? null };
     // A watch sends no request. The page proves that the deployment began, so a status can settle from here on.
@@ -70,17 +72,21 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     // A row lasts until its last read was answered: the workflow may have heard of it much later.
     const answered = { ...at, nowMs: answeredMs(latest, at.nowMs) };
     result.evidence = strongestEvidence(context, seen, latest, answered);
-    const verdict = decideVerdict(context, seen, latest, answered);
+    let verdict = decideVerdict(context, seen, latest, answered);
+    if (verdict !== null && isIdentityTooEarly(context, seen, latest, answered.nowMs) && patched('appeared-id')) {
+      verdict = null;
+      result.evidence = null;
+    }
     if (verdict === null && cause === 'beside') {
       ({ context, seen, reading } = known);
       result.evidence = known.evidence;
     }
-    if (verdict === null || (isOver && verdict.evidence === 'changed')) return undefined;
+    if (verdict === null || (doubt !== null && verdict.evidence === 'changed')) return undefined;
     result.lastStatus = latest.status;
     return concludeFromVerdict(operation, verdict);
   };
   // The trace was read before the trigger was answered. The answer may have the same id, and then the trace decides.
-  const early = start.trace === null ? undefined : decide(start.trace.reading, 'hinted', start.trace.isOver);
+  const early = start.trace === null ? undefined : decide(start.trace.reading, 'hinted', start.trace.doubt);
   if (early !== undefined) return early;
   const earlyMs = earlyReadsMs(input.intervalMs, nowMs, start.sentMs ?? nowMs);
   const polled = await pollUntil<Conclusion>(

@@ -49,9 +49,14 @@ function note(sent: Omit<Sent, 'result'>, read: ReadResult, own: boolean): Trace
   if (!read.ok) return null;
   sent.seen = observe(context, sent.seen, read, { own, nowMs });
   const trace = traceOf(context, sent.seen, read);
-  if (trace !== null) sent.trace = trace;
-  else if (sent.trace?.by === 'changed' && patched('change-taken-back')) sent.trace = { ...sent.trace, isOver: true };
-  return trace;
+  if (trace !== null) {
+    const doubt = trace.doubt !== null && patched('appeared-id') ? trace.doubt : null;
+    sent.trace = { ...trace, doubt };
+    return doubt === null ? trace : null;
+  }
+  if (sent.trace?.by === 'changed' && sent.trace.doubt === null && patched('change-taken-back'))
+    sent.trace = { ...sent.trace, doubt: 'taken_back' };
+  return null;
 }
 
 export async function sendWatched(

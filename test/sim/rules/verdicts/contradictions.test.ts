@@ -84,6 +84,14 @@ const CASES: Case[] = [
     verdict: 'completed by transition',
   },
   {
+    name: 'an id of the answer that appears where the baseline had none, under the same word, decides nothing at once',
+    old: { status: 'failed' },
+    answered: { id: 1 },
+    reads: [is('failed', 1), is('failed', 1), is('running', 2), is('completed', 2)],
+    verdict: 'unknown by OutcomeUnknown',
+    error: /shows a deployment with another id after \d+ tries/,
+  },
+  {
     name: 'an id that keeps the final word of before to the end is unknown, and the message names deploymentId',
     old: is('completed', 'app'),
     reads: [is('completed', 'app')],
@@ -269,6 +277,27 @@ describe('a request in doubt', () => {
       const { result, sent } = await lost(stack, [is('completed', 1), is('completed', 2)]);
       assert.deepEqual([verdictLine(result), sent], ['completed by settled', 1]);
       assert.equal(result.deployments[0]?.trigger.reconciledBy, 'changed');
+    }),
+  );
+
+  test(
+    'is neither reconciled nor sent again if an id appears where the baseline had none',
+    inVirtualTime(async (stack) => {
+      const withoutId = { status: 'completed' };
+      const { result, sent } = await lost(stack, [withoutId, is('completed', 1)], withoutId);
+      assert.deepEqual([verdictLine(result), sent], ['unknown by OutcomeUnknown', 1]);
+      assert.equal(result.deployments[0]?.trigger.reconciledBy, null);
+      assert.match(result.error?.message ?? '', /an id appeared where the baseline had none; if .*deploymentId/);
+    }),
+  );
+
+  test(
+    'is reconciled by a deployment in progress after an id appeared where the baseline had none',
+    inVirtualTime(async (stack) => {
+      const withoutId = { status: 'completed' };
+      const reads = [is('completed', 1), is('running', 2), is('completed', 2)];
+      const { result, sent } = await lost(stack, reads, withoutId);
+      assert.deepEqual([verdictLine(result), sent], ['completed by transition', 1]);
     }),
   );
 
