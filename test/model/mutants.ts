@@ -10,7 +10,7 @@ export interface ModelMutant extends Mutant {
 export const MUTANTS: ModelMutant[] = [
   {
     rule: 'evidence ignored: any final status is ours',
-    changes: [change('rules/verdict.ts', 'if (!accepted || !hasLasted) return null;', '')],
+    changes: [change('rules/verdict.ts', 'if (!accepted || !isSettled) return null;', '')],
     mix: { lag: 80 },
   },
   {
