@@ -41,7 +41,10 @@ const MAY = {
     dynamic: ['starter', 'program'],
   },
 };
-/** The sides of a feature, and what each may import beside the shapes of other features and the words for them (`text.ts`). */
+/**
+ * The sides of a feature, and what each may import beside the shapes of other features and the words for them (`text.ts`). What
+ * hangs on another feature also imports the types of its `hooks.ts`.
+ */
 const OUTSIDE = {
   config: ['config'],
   worker: ['worker', 'proof'],
@@ -50,7 +53,8 @@ const OUTSIDE = {
 };
 const SIDES = {
   shapes: { value: ['contract'], own: ['shapes'] },
-  flow: { ...MAY.workflows, value: [...PURE, 'workflows'], own: ['shapes', 'flow'] },
+  hooks: { ...MAY.workflows, value: [...PURE, 'workflows'], own: ['shapes', 'flow'] },
+  flow: { ...MAY.workflows, value: [...PURE, 'workflows'], own: ['shapes', 'hooks', 'flow'] },
   config: {
     value: [...PURE, 'calendar', 'input', 'site-check', 'config'],
     own: ['shapes', 'flow', 'config', 'worker'],
@@ -109,7 +113,7 @@ const MEETS = {
   contract: ['shapes'],
   request: ['flow'],
   rules: ['flow'],
-  workflows: ['flow'],
+  workflows: ['hooks', 'flow'],
   activities: ['flow', 'worker'],
   config: ['flow', 'config', 'worker'],
   client: ['flow', 'client', 'worker'],
@@ -126,6 +130,7 @@ const policies = [
     from: side(name),
     allow: { to: [side('shapes'), ...own.map((it) => side(it, '{{ from.element.captured.feature }}'))] },
   })),
+  { from: side('flow'), allow: { to: side('hooks'), dependency: { kind: 'type' } } },
   // What requests and results carry of a feature is among the permanent names.
   {
     from: ['contract', 'request', 'calendar', 'input'].map(inFolder),
@@ -171,6 +176,7 @@ const policies = [
   ...[
     ...Object.keys(BUNDLED).map((it) => [inFolder(it), BUNDLED[it]]),
     [side('shapes'), []],
+    [side('hooks'), []],
     [side('flow'), ['@temporalio/*']],
   ].flatMap(([from, packages]) => [
     { from, disallow: { to: { module: { origin: ['external', 'core'] } } } },
@@ -199,6 +205,7 @@ export const layers = {
       { category: 'program', pattern: 'src/{cli,worker,webhooks,sandbox,codec-server,board}.ts', exclusive: true },
       { category: 'starter', pattern: 'src/starter.ts', exclusive: true },
       { category: 'shapes', pattern: 'src/features/*/{shapes,text}.ts', exclusive: true },
+      { category: 'hooks', pattern: 'src/features/*/hooks.ts', exclusive: true },
       { category: 'cli', pattern: `src/features/{${SHOW.join(',')}}/!(client)*.ts`, exclusive: true },
       ...Object.entries(OUTSIDE).map(([category, names]) => ({
         category,

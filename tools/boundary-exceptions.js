@@ -14,7 +14,6 @@ export const FEATURES_KNOW = {
   events: ['notifications'],
   gates: ['rollouts'],
   receipts: ['approvals', 'rollouts'],
-  rollouts: ['approvals', 'freezes', 'gates', 'notifications'],
+  rollouts: ['freezes', 'gates'],
   schedules: ['rollouts'],
-  'site-checks': ['freezes'],
 };

@@ -4,12 +4,13 @@
  */
 import { approvalHold } from '../features/approvals/workflow.ts';
 import { freezeHold } from '../features/freezes/hold.ts';
-import { announcing, reporting } from '../features/notifications/observers.ts';
+import { approvedServers } from '../features/approvals/rollout.ts';
+import { announcing, announcingRollout, reporting } from '../features/notifications/observers.ts';
 import type { OperationHooks } from './operation/hooks.ts';
 import { operationPage } from '../features/pages/operation.ts';
 import { runPage } from '../features/pages/run.ts';
-import { siteCheck, siteChecks } from '../features/site-checks/check.ts';
-import { approvedServers, frozenServers } from '../features/rollouts/before-server.ts';
+import { checkedServers, siteCheck, siteChecks } from '../features/site-checks/check.ts';
+import { frozenServers } from '../features/freezes/rollout.ts';
 import { gatedWaves } from '../features/gates/wave.ts';
 import type { RolloutHooks } from '../features/rollouts/hooks.ts';
 import type { RunHooks } from './run/hooks.ts';
@@ -27,12 +28,11 @@ const OBSERVERS: RunHooks['observers'] = [runPage, reporting, announcing];
 
 export const ON_RUNS: RunHooks = { holds: HOLDS, checks: [siteChecks], observers: OBSERVERS };
 
-/** A wave bakes and its gates are measured before anybody is asked about the next one. */
-export const ON_ROLLOUTS: RolloutHooks = {
-  afterWave: [gatedWaves],
-  // Freezes come last, because one may have begun while people decided.
-  beforeServer: [approvedServers, frozenServers],
-};
+/** Freezes come after approvals, because one may have begun while people decided. */
+export const ON_ROLLOUTS: RolloutHooks = [
+  ...[checkedServers, gatedWaves, approvedServers, frozenServers],
+  announcingRollout,
+];
 
 export const ON_OPERATIONS: OperationHooks = {
   checks: [siteCheck],

@@ -48,15 +48,15 @@ export const FREEZES: TestedMutant[] = [
   },
   {
     rule: 'a rollout begins the next server in a freeze',
-    changes: [change('features/rollouts/before-server.ts', 'if (by.length > 0) {', 'if (by.length > 1_000) {')],
+    changes: [change('features/freezes/rollout.ts', 'if (by.length === 0) return', 'if (by.length >= 0) return')],
     test: sim('rules/rollouts/frozen-rollouts', 'starts no more servers, ends Frozen'),
   },
   {
     rule: "a rollout resumes over a person's pause",
     changes: [
       change(
-        'features/rollouts/before-server.ts',
-        " || result.phase !== 'paused' || pause !== lastPause(result.decisions)",
+        'features/freezes/rollout.ts',
+        " || result.phase !== 'paused' || pause !== rollout.lastPause()",
         " || result.phase !== 'paused'",
       ),
     ],

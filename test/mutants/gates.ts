@@ -15,9 +15,7 @@ export const GATES: TestedMutant[] = [
   },
   {
     rule: 'an inconclusive gate resumes what a person has paused',
-    changes: [
-      change('features/gates/gating.ts', '(pause === null || pause !== lastPause(result.decisions))', 'pause === null'),
-    ],
+    changes: [change('features/gates/wave.ts', '(pause === null || pause !== rollout.lastPause())', 'pause === null')],
     test: sim('rules/rollouts/doubtful-gates', 'does not resume a rollout that a person has paused meanwhile'),
   },
   {
@@ -25,8 +23,8 @@ export const GATES: TestedMutant[] = [
     changes: [
       change(
         'features/gates/wave.ts',
-        'if (gating.pause !== null && gating.pause === lastPause(result.decisions))',
-        'if (lastPause(result.decisions) !== undefined)',
+        'if (gating.pause !== null && gating.pause === rollout.lastPause())',
+        'if (rollout.lastPause() !== undefined)',
       ),
     ],
     test: sim('rules/rollouts/doubtful-gates', 'is not let off by the resume of a pause that stood before its doubt'),

@@ -4,8 +4,6 @@ import { describe, test } from 'node:test';
 import { FACTS, PERMITS } from '../../src/activities/features.ts';
 import { CONTRADICTIONS } from '../../src/config/features.ts';
 import { ON_OPERATIONS, ON_ROLLOUTS, ON_RUNS } from '../../src/workflows/features.ts';
-import { approvedServers, frozenServers } from '../../src/features/rollouts/before-server.ts';
-import { gatedWaves } from '../../src/features/gates/wave.ts';
 
 const names = (list: readonly { name: string }[]) => list.map(({ name }) => name);
 
@@ -28,9 +26,9 @@ describe('the features', () => {
     assert.deepEqual(names(ON_OPERATIONS.endings), ['endForNewerRun']);
   });
 
-  test('follow a wave with its gates, and ask people about the next one before its servers are asked for freezes', () => {
-    assert.deepEqual(ON_ROLLOUTS.afterWave, [gatedWaves]);
-    assert.deepEqual(ON_ROLLOUTS.beforeServer, [approvedServers, frozenServers]);
+  test('hang on a rollout in this order: people are asked before its servers are asked for freezes', () => {
+    const hooks = ['checkedServers', 'gatedWaves', 'approvedServers', 'frozenServers', 'announcingRollout'];
+    assert.deepEqual(names(ON_ROLLOUTS), hooks);
   });
 
   test('say one fact each', () => {

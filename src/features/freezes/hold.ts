@@ -1,6 +1,6 @@
 /**
  * A frozen run is refused, or waits until the freezes end. It holds no lock and no operation meanwhile. A frozen rollout
- * waits in the same way.
+ * waits in the same way (rollout.ts).
  */
 import { condition, defineSignal, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
@@ -10,6 +10,7 @@ import {
   type Held,
   type LetOff,
   type OverrideAnswer,
+  recordExempted,
 } from './shapes.ts';
 import { factOf } from '../../contract/facts.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
@@ -21,7 +22,6 @@ import type { WaitingForThaw } from '../../contract/waiting.ts';
 import { frozenText, tooLateText, tooLongText } from './text.ts';
 import { heldPart, nextLookMs, outlasts, spreadOf, type HeldPart } from './rules.ts';
 import { judgeFreezes } from '../../workflows/activity-proxies.ts';
-import type { CheckWaiver } from '../site-checks/shapes.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import type { Hold, RunPart } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
@@ -261,36 +261,23 @@ function recordHeld(result: { held: Held[] }): (by: readonly FrozenBy[], end?: H
   };
 }
 
-/* Exempts a run or rollout from the freezes and checks that its input names, and records who decided and why. */
-
 interface Exempted {
-  readonly input: Pick<RunInput, 'override' | 'noCheck'>;
+  readonly input: Pick<RunInput, 'override'>;
   readonly result: { held: Held[] };
+  letOff: LetOff[];
 }
 
-/** @param answer what the worker said when the workflow began. @returns null if it may start */
-export function applyOverride(
-  state: Exempted & { letOff: LetOff[] },
-  answer: OverrideAnswer | undefined,
-): Conclusion | null {
+/**
+ * Exempts a run or rollout from the freezes that its input names, and records who decided and why.
+ *
+ * @param answer what the worker said when the workflow began. @returns null if it may start
+ */
+export function applyOverride(state: Exempted, answer: OverrideAnswer | undefined): Conclusion | null {
   const { override } = state.input;
   if (override === undefined) return null;
   if (answer === undefined) return conclude('not_started', 'Internal', 'the worker did not judge the override');
   if ('error' in answer) return conclude('not_started', answer.error.type, answer.error.message);
   state.letOff = answer.letOff;
-  for (const { kind, name } of answer.letOff) record(state, kind, name, override);
+  for (const { kind, name } of answer.letOff) recordExempted(state.result, kind, name, override);
   return null;
-}
-
-/** @param names the checks of its sites, as the worker knew them at the start */
-export function recordWaiver(state: Exempted, names: readonly string[] = []): void {
-  const { noCheck } = state.input;
-  if (noCheck === undefined) return;
-  for (const name of names) record(state, 'check', name, noCheck);
-}
-
-function record({ result }: Exempted, kind: Held['for'], name: string, decision: CheckWaiver): void {
-  const { by = null, reason } = decision;
-  const now = new Date().toISOString();
-  result.held.push({ for: kind, name, from: now, to: now, end: 'overridden', by, why: reason });
 }

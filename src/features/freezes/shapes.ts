@@ -130,6 +130,17 @@ export interface Held {
   proof?: string;
 }
 
+/** Records that a person exempted a run or rollout from this, and why. */
+export function recordExempted(
+  { held }: { held: Held[] },
+  kind: Held['for'],
+  name: string,
+  { by = null, reason }: { by?: string | null; reason: string },
+): void {
+  const now = new Date().toISOString();
+  held.push({ for: kind, name, from: now, to: now, end: 'overridden', by, why: reason });
+}
+
 export const FREEZES_FACT: FactName<{
   /** Workers answer this only to runs, and only if a part of the run is frozen. */
   frozen?: FrozenParts;

@@ -9,12 +9,15 @@ import {
   GATES_FACT,
   type GatePlan,
   type GateVerdict,
-  type WaveGates,
   type GateSubject,
   type Measurement,
+  type OnGates,
+  type WaitingForGates,
+  type WaveGates,
 } from './shapes.ts';
 import type { ErrorType, Outcome } from '../../contract/names.ts';
-import type { Decision, RolloutResult } from '../rollouts/shapes.ts';
+import type { Decision, RolloutResult, TargetResult } from '../rollouts/shapes.ts';
+import type { RolloutHook, RolloutState } from '../rollouts/hooks.ts';
 import { gateProgress, gateReason } from './text.ts';
 import {
   slowIntervalMs,
@@ -24,39 +27,103 @@ import {
   verdictOf,
   type GateState,
 } from './rules.ts';
-import { lastPause } from '../rollouts/rules.ts';
-import { dueGates, isPausedByOthers, mayHeal, recordGates, serversOf } from './gating.ts';
-import type { AfterWave } from '../rollouts/hooks.ts';
-import type { RolloutState } from '../rollouts/state.ts';
 import type { Held } from '../freezes/shapes.ts';
 import { isPending } from '../../contract/results.ts';
 import { isApp } from '../../contract/target.ts';
 import { measureGate } from '../../workflows/activity-proxies.ts';
+import { conclude } from '../../workflows/conclusion.ts';
+
+/** The state of the gates in a rollout. */
+interface Gating {
+  readonly rollout: RolloutState;
+  waves: readonly WaveGates[];
+  on: Required<OnGates>;
+  waiting: WaitingForGates | null;
+  /** The last pause for a gate. Null if there was none after this wave. */
+  pause: Decision | null;
+  /** The reason of a failed gate while the rollout is paused for it. */
+  failed: string | null;
+  /** For each wave, when the first request to deploy was accepted, in milliseconds since 1970. */
+  firstPosts: Map<string, number>;
+}
+
+export function gatedWaves(rollout: RolloutState): RolloutHook {
+  const { input, facts, result } = rollout;
+  const gating: Gating = {
+    rollout,
+    waves: [],
+    on: { failed: 'stop', inconclusive: 'stop', patienceMs: 0 },
+    waiting: null,
+    pause: null,
+    failed: null,
+    firstPosts: new Map(),
+  };
+  return {
+    refuse() {
+      if (!input.waves.some(({ after }) => after !== undefined)) return null;
+      const answer = factOf(facts, GATES_FACT);
+      if (answer === undefined)
+        return conclude('not_started', 'Refused', 'the worker does not know gates: upgrade all workers first');
+      if ('error' in answer) return conclude('not_started', answer.error.type, answer.error.message);
+      Object.assign(gating, answer);
+      return null;
+    },
+    /** Its wave may have passed its gates in an earlier attempt, but without this server. */
+    starts({ wave }) {
+      result.passedWaves = result.passedWaves.filter((it) => it !== wave);
+    },
+    serverEnded({ wave }, { deployments }) {
+      const accepted = deployments.flatMap(({ acceptedAt }) => (acceptedAt === null ? [] : Date.parse(acceptedAt)));
+      const { firstPosts } = gating;
+      if (accepted.length > 0) firstPosts.set(wave, Math.min(firstPosts.get(wave) ?? Infinity, ...accepted));
+    },
+    isDue: () => dueGates(gating) !== null,
+    async pass() {
+      const due = dueGates(gating);
+      if (due !== null) await passGates(gating, due);
+    },
+    waiting: () => (result.phase === 'gate' || mayHeal(gating) ? gating.waiting : null),
+    openPhase: () => (gating.waiting === null ? null : 'gate'),
+    mayHeal: () => mayHeal(gating),
+    failed: () => (gating.failed === null ? null : { outcome: 'failed', type: 'GateFailed', reason: gating.failed }),
+  };
+}
+
+/** Returns the first wave that has ended without its gates having passed, or null. */
+const dueGates = ({ waves, rollout: { result } }: Gating): WaveGates | null =>
+  waves.find(({ wave }) => !result.passedWaves.includes(wave) && hasEnded(serversOf(result, wave))) ?? null;
+
+/** Includes servers that earlier attempts completed. */
+const serversOf = ({ targets }: Pick<RolloutResult, 'targets'>, wave: string): TargetResult[] =>
+  targets.filter((it) => it.wave === wave);
+
+/** A wave in which nothing began has nothing to measure. */
+const hasEnded = (targets: readonly TargetResult[]): boolean =>
+  targets.every(({ outcome }) => outcome !== null) && targets.some(({ startedAt }) => startedAt !== null);
+
+/** True if a gate that may still pass is the only reason why the rollout is paused. */
+const mayHeal = (gating: Gating): boolean =>
+  gating.rollout.result.phase === 'paused' && gating.failed === null && !isPausedByOthers(gating);
+
+const isPausedByOthers = ({ pause, rollout }: Gating): boolean =>
+  rollout.result.phase === 'paused' && (pause === null || pause !== rollout.lastPause());
 
 interface Gated {
-  rollout: RolloutState;
+  gating: Gating;
   wave: string;
   gates: MeasuredGate[];
-  isOver: () => boolean;
   show: () => void;
-  /** Notifies people of a pause. */
-  announcePause: () => void;
 }
 
 /** @returns once the rollout may continue, or once it starts nothing more */
-async function passGates(
-  rollout: RolloutState,
-  due: WaveGates,
-  isCancelled: () => boolean,
-  announcePause: () => void,
-): Promise<void> {
-  const { gating, result } = rollout;
-  const isOver = () => isCancelled() || result.phase === 'stopping';
-  await bake(rollout, due, isOver);
+async function passGates(gating: Gating, due: WaveGates): Promise<void> {
+  const { rollout } = gating;
+  const { result, isOver } = rollout;
+  await bake(gating, due);
   if (!isOver()) {
     const gates = due.gates.map(newGate);
     const held = recordHeldGates(result, due.wave, gates);
-    const gated: Gated = { rollout, wave: due.wave, gates, isOver, announcePause, show };
+    const gated: Gated = { gating, wave: due.wave, gates, show };
     function show(): void {
       const open = gates.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'failed');
       if (gating.waiting === null) return;
@@ -73,10 +140,11 @@ async function passGates(
 }
 
 /** Bakes from the end of the last server on, so that a pause meanwhile adds no time. */
-async function bake(rollout: RolloutState, { wave, bakeMs }: WaveGates, isOver: () => boolean): Promise<void> {
+async function bake(gating: Gating, { wave, bakeMs }: WaveGates): Promise<void> {
+  const { rollout } = gating;
   const ended = serversOf(rollout.result, wave).flatMap(({ endedAt }) => (endedAt === null ? [] : Date.parse(endedAt)));
   const untilMs = (ended.length === 0 ? Date.now() : Math.max(...ended)) + bakeMs;
-  rollout.gating.waiting = {
+  gating.waiting = {
     kind: 'gate',
     wave,
     bakesUntil: new Date(untilMs).toISOString(),
@@ -87,12 +155,13 @@ async function bake(rollout: RolloutState, { wave, bakeMs }: WaveGates, isOver: 
   if (rollout.result.phase === 'running') rollout.setPhase('gate');
   else rollout.refresh();
   const leftMs = untilMs - Date.now();
-  if (leftMs > 0) await condition(isOver, leftMs);
+  if (leftMs > 0) await condition(rollout.isOver, leftMs);
 }
 
 /** @returns whether the rollout may continue */
 async function measureAll(gated: Gated): Promise<boolean> {
-  const { gates, isOver } = gated;
+  const { gates, gating } = gated;
+  const { isOver } = gating.rollout;
   const binding = (verdict: GateVerdict) =>
     gates.filter((it) => !it.plan.dryRun && it.verdict === verdict && it.letOff === null);
   // A person who resumes overrides only the gates that paused the rollout. Its other gates are measured to their end.
@@ -110,16 +179,16 @@ async function measureAll(gated: Gated): Promise<boolean> {
 }
 
 async function measure(
-  { rollout, wave, show: onChange }: Gated,
+  { gating, wave, show: onChange }: Gated,
   gates: readonly MeasuredGate[],
   isOver: () => boolean,
   everyMs: ((plan: GatePlan) => number) | null,
 ): Promise<void> {
   const how = { wave, isOver, onChange, everyMs };
-  await Promise.all(gates.map((gate) => measureUntilDecided(rollout, gate, how)));
+  await Promise.all(gates.map((gate) => measureUntilDecided(gating, gate, how)));
 }
 
-function noteDryRun({ rollout, wave }: Gated, gate: MeasuredGate): void {
+function noteDryRun({ gating: { rollout }, wave }: Gated, gate: MeasuredGate): void {
   const { plan, verdict } = gate;
   if (verdict === null) return;
   const would = verdict === 'inconclusive' ? 'would have been' : 'would have';
@@ -130,13 +199,12 @@ const authorOf = ({ name }: { name: string }): string => `gate:${name}`;
 
 /** @returns whether the rollout may continue with its other gates */
 async function afterFailure(gated: Gated, gate: MeasuredGate): Promise<boolean> {
-  const { rollout, wave, isOver } = gated;
-  const { gating } = rollout;
+  const { gating, wave } = gated;
   const { plan } = gate;
   const reason = gateReason(wave, gate, 'failed');
   if (gating.on.failed === 'stop') return stop(gated, plan, 'failed', 'GateFailed', reason);
   gating.failed = reason;
-  gate.letOff = await untilLetOff(gated, plan, () => reason, { isOver });
+  gate.letOff = await untilLetOff(gated, plan, () => reason, { isOver: gating.rollout.isOver });
   if (gate.letOff === null) return false;
   gating.failed = null;
   return true;
@@ -148,9 +216,8 @@ async function afterFailure(gated: Gated, gate: MeasuredGate): Promise<boolean> 
  * @returns whether the rollout may continue with its other gates
  */
 async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Promise<boolean> {
-  const { rollout, isOver } = gated;
-  const { gating } = rollout;
-  const { on } = gating;
+  const { gating } = gated;
+  const { on, rollout } = gating;
   const isOpen = ({ verdict }: MeasuredGate) => verdict === 'inconclusive';
   const [{ plan }] = doubtful as [MeasuredGate];
   const reason = () => doubtText(gated, doubtful.filter(isOpen), 'is inconclusive');
@@ -158,13 +225,13 @@ async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Prom
   if (gating.waiting !== null) gating.waiting.inconclusive = doubtful.map((it) => it.plan.name);
   const isDecided = () => doubtful.some(({ verdict }) => verdict === 'failed') || !doubtful.some(isOpen);
   let isClosed = false;
-  const isDone = () => isClosed || isOver() || isDecided();
+  const isDone = () => isClosed || rollout.isOver() || isDecided();
   const slowly = (it: GatePlan) => slowIntervalMs(it, on.patienceMs, doubtful.length);
   void measure(gated, doubtful, isDone, slowly);
   const letOff = await untilLetOff(gated, plan, reason, { isOver: isDone, forMs: on.patienceMs });
   isClosed = true;
   if (gating.waiting !== null) gating.waiting.inconclusive = [];
-  if (isOver()) return false;
+  if (rollout.isOver()) return false;
   if (letOff !== null) {
     for (const gate of doubtful.filter(isOpen)) gate.letOff = letOff;
     return true;
@@ -191,21 +258,22 @@ function doubtText({ wave }: Gated, [first, ...others]: readonly MeasuredGate[],
  * @returns the resume, or null if the rollout is over before
  */
 async function untilLetOff(
-  { rollout, announcePause, show }: Gated,
+  { gating, show }: Gated,
   plan: GatePlan,
   reason: () => string,
   { isOver, forMs }: { isOver: () => boolean; forMs?: number },
 ): Promise<Decision | null> {
-  const { gating, result } = rollout;
+  const { rollout } = gating;
+  const { result } = rollout;
   const by = authorOf(plan);
   const endMs = forMs === undefined ? null : Date.now() + forMs;
-  if (isPausedByOthers(rollout)) rollout.decide('note', by, reason());
+  if (isPausedByOthers(gating)) rollout.decide('note', by, reason());
   else pause();
   function pause(): void {
     rollout.decide('pause', by, reason());
     gating.pause = result.decisions.at(-1) ?? null;
     show();
-    announcePause();
+    rollout.announcePause();
   }
   for (;;) {
     const isMoved = () => isOver() || result.phase !== 'paused';
@@ -213,31 +281,28 @@ async function untilLetOff(
     if (leftMs === null) await condition(isMoved);
     else if (leftMs <= 0 || !(await condition(isMoved, leftMs))) return null;
     if (isOver()) return null;
-    if (gating.pause !== null && gating.pause === lastPause(result.decisions))
+    if (gating.pause !== null && gating.pause === rollout.lastPause())
       return result.decisions.findLast(({ action }) => action === 'resume') ?? null;
     pause();
   }
 }
 
 /** Does nothing if a person has paused the rollout meanwhile. */
-function resume({ rollout, wave }: Gated, [healed]: readonly MeasuredGate[]): void {
-  if (healed === undefined || !mayHeal(rollout)) return;
-  rollout.decide('resume', authorOf(healed.plan), gateReason(wave, healed, 'passed'));
+function resume({ gating, wave }: Gated, [healed]: readonly MeasuredGate[]): void {
+  if (healed === undefined || !mayHeal(gating)) return;
+  gating.rollout.decide('resume', authorOf(healed.plan), gateReason(wave, healed, 'passed'));
 }
 
-function stop({ rollout }: Gated, plan: { name: string }, outcome: Outcome, type: ErrorType, reason: string): false {
+function stop(
+  { gating: { rollout } }: Gated,
+  plan: { name: string },
+  outcome: Outcome,
+  type: ErrorType,
+  reason: string,
+): false {
   rollout.stop(authorOf(plan), { outcome, type, reason });
   return false;
 }
-
-export const gatedWaves: AfterWave = {
-  admit: (rollout, facts) => recordGates(rollout, factOf(facts, GATES_FACT)),
-  isDue: (rollout) => dueGates(rollout) !== null,
-  async pass(rollout, isCancelled, announcePause) {
-    const due = dueGates(rollout);
-    if (due !== null) await passGates(rollout, due, isCancelled, announcePause);
-  },
-};
 
 interface HeldGates {
   end(): void;
@@ -296,7 +361,7 @@ interface Measuring {
   everyMs: ((plan: GatePlan) => number) | null;
 }
 
-async function measureUntilDecided(rollout: RolloutState, gate: MeasuredGate, how: Measuring): Promise<void> {
+async function measureUntilDecided(gating: Gating, gate: MeasuredGate, how: Measuring): Promise<void> {
   const { wave, isOver, onChange, everyMs } = how;
   const { plan, verdict: before } = gate;
   const intervalMs = everyMs?.(plan) ?? plan.intervalMs;
@@ -306,13 +371,13 @@ async function measureUntilDecided(rollout: RolloutState, gate: MeasuredGate, ho
     const waitMs = gate.nextMs - Date.now();
     if (waitMs > 0) await condition(isOver, waitMs);
     if (isOver()) return;
-    if (!hasRoomToMeasure(workflowInfo(), rollout.result.targets.filter(isPending).length)) {
+    if (!hasRoomToMeasure(workflowInfo(), gating.rollout.result.targets.filter(isPending).length)) {
       gate.state = noteMeasurement(gate.state, NO_ROOM);
       gate.verdict = 'inconclusive';
       return onChange();
     }
     const beganMs = Date.now();
-    const measured = await measureOnce(rollout, plan, wave);
+    const measured = await measureOnce(gating, plan, wave);
     if (isOver()) return;
     gate.state = noteMeasurement(gate.state, measured);
     gate.verdict = verdictOf(gate.state, plan);
@@ -329,19 +394,18 @@ const NO_ROOM: Measurement = {
 
 const NO_WORKER: Measurement = { state: 'error', value: null, text: 'no worker measured it' };
 
-function measureOnce(rollout: RolloutState, gate: GatePlan, wave: string): Promise<Measurement> {
-  const service = rollout.result.service ?? '';
-  const input = { service, gate, about: subjectOf(rollout, gate, wave) };
+function measureOnce(gating: Gating, gate: GatePlan, wave: string): Promise<Measurement> {
+  const service = gating.rollout.result.service ?? '';
+  const input = { service, gate, about: subjectOf(gating, gate, wave) };
   const summary = `Measure ${gate.name} after wave ${wave}`;
   return measureGate.executeWithOptions({ summary }, [input]).catch(() => NO_WORKER);
 }
 
 /** Passes on a list only if a query uses its word, because a wave may have a thousand servers. */
-function subjectOf(rollout: RolloutState, { words }: GatePlan, wave: string): GateSubject {
+function subjectOf({ rollout, firstPosts }: Gating, { words }: GatePlan, wave: string): GateSubject {
   const targets = serversOf(rollout.result, wave).filter(({ startedAt }) => startedAt !== null);
   const sites = targets.flatMap((it) => it.deployments.map(({ target }) => target)).filter((it) => !isApp(it));
-  const sinceMs =
-    rollout.gating.firstPosts.get(wave) ?? Math.min(...targets.map(({ startedAt }) => Date.parse(startedAt ?? '')));
+  const sinceMs = firstPosts.get(wave) ?? Math.min(...targets.map(({ startedAt }) => Date.parse(startedAt ?? '')));
   return {
     wave,
     serverIds: words.includes('servers') ? targets.map(({ serverId }) => serverId) : [],

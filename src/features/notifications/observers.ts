@@ -1,8 +1,8 @@
-/** Observers of a run: the places of reports, and the channels and heartbeats that learn of its end. */
+/** Observers of runs and rollouts: the places of reports, and the channels and heartbeats that learn of their ends. */
 import { getExternalWorkflowHandle, workflowInfo } from '@temporalio/workflow';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { factOf } from '../../contract/facts.ts';
-import { reportId, ROLLOUT_PREFIX, runEndId } from '../../contract/ids.ts';
+import { reportId, ROLLOUT_PREFIX, rolloutPauseId, runEndId } from '../../contract/ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import { REPORTS_FACT, type ReportInput, type ReportedRun, type StateReport } from './shapes.ts';
 import { worstFirst } from '../../contract/results.ts';
@@ -12,6 +12,8 @@ import { startOnce } from '../../workflows/children.ts';
 import { linkToThis } from '../../workflows/ui.ts';
 import type { Observer } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
+import type { RolloutHook, RolloutState } from '../rollouts/hooks.ts';
+import type { RolloutResult } from '../rollouts/shapes.ts';
 import { announce, MAX_PARTS, notificationStaticDetails, schedulePausedBy } from './workflow.ts';
 
 /** Starts a separate workflow that reports the state of the run. The run signals each change to it. */
@@ -101,3 +103,38 @@ export const announcing = ({ facts: { notify }, result, input }: RunState): Obse
     });
   },
 });
+
+export function announcingRollout({ facts: { notify }, result, input }: RolloutState): RolloutHook {
+  const { workflowId, firstExecutionRunId } = workflowInfo();
+
+  async function tell(id: string, summary: string, schedule: { pausesSchedule?: string }): Promise<void> {
+    const { outcome, targets } = result;
+    const listed = worstFirst(targets)
+      .slice(0, MAX_PARTS)
+      .map((target) => ({ ...target, deployments: [] }));
+    const shortened: RolloutResult = { ...result, targets: listed, decisions: result.decisions.slice(-3) };
+    const leftOut = targets.length - listed.length;
+    await announce({
+      notify: notify ?? null,
+      outcome,
+      notification: { kind: 'rollout', id, result: shortened, leftOut, ...schedule },
+      heartbeat: input.heartbeat,
+      summary,
+    });
+  }
+
+  return {
+    paused() {
+      const pauses = result.decisions.filter((decision) => decision.action === 'pause').length;
+      const id = rolloutPauseId(workflowId, firstExecutionRunId, pauses);
+      // If the notification fails, the list of rollouts still shows the pause.
+      tell(id, 'Notify that a rollout is paused', {}).catch(() => undefined);
+    },
+    ended: () =>
+      tell(
+        runEndId(workflowId, firstExecutionRunId),
+        `Notify that a rollout ended: ${result.outcome ?? 'Internal'}`,
+        schedulePausedBy(result),
+      ),
+  };
+}

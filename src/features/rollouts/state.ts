@@ -9,12 +9,8 @@ import {
   defineUpdate,
   patched,
 } from '@temporalio/workflow';
-import type { RolloutHooks } from './hooks.ts';
-import { QUERIES, type ErrorType, type Outcome, HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
-import type { Approved, PlannedPart, WaveRule, HashTree } from '../approvals/shapes.ts';
-import type { LetOff } from '../freezes/shapes.ts';
-import type { RunPlan } from '../../contract/run.ts';
-import type { NotifySettings } from '../../contract/activities.ts';
+import type { RolloutHook, RolloutHooks, RolloutState } from './hooks.ts';
+import { QUERIES, HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
 import type {
   Decision,
   RolloutInput,
@@ -36,11 +32,11 @@ import {
   countOutcomes,
   countsText,
 } from '../../contract/results.ts';
-import type { RolloutWaiting, WaitingForApproval, WaitingForThaw } from '../../contract/waiting.ts';
+import type { RolloutWaiting } from '../../contract/waiting.ts';
 import { plainText, plainMeta, codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { explainRollout, rolloutSentence } from '../../contract/explain-wait.ts';
-import { listenForAnswers, type Questions } from '../approvals/workflow.ts';
-import { listenForThaws, type Thaws } from '../freezes/hold.ts';
+import type { Cancellation } from '../../workflows/cancellation.ts';
+import { restoredSince } from '../../workflows/check-worker.ts';
 import { conclude, usageFailure, type Conclusion } from '../../workflows/conclusion.ts';
 import {
   setAttributes,
@@ -50,8 +46,7 @@ import {
   MARKDOWN,
   shortText,
 } from '../../workflows/ui.ts';
-import { createGating, mayHeal, type Gating } from '../gates/gating.ts';
-import { lastPause, nextStep, stopIn, type Step, openOfCurrentWave, onlyHeldServers } from './rules.ts';
+import { lastPause, nextStep, stopIn, openOfCurrentWave, onlyHeldServers, RESTORED } from './rules.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
 import { heldText } from '../freezes/text.ts';
 import { concernsService } from '../../contract/service-identity.ts';
@@ -60,101 +55,57 @@ const progressQuery = defineQuery<RolloutProgress>(QUERIES.progress);
 
 const MAX_DECISIONS = 1_000;
 
-export interface RolloutState {
-  readonly input: RolloutInput;
-  readonly plan: RunPlan;
-  readonly result: RolloutResult;
-  epoch: string | null;
-  /** True if the namespace has the search attributes. Known once the rollout is admitted. */
-  searchAttributes: boolean;
-  /** Where to send notifications. Known once the rollout is admitted. */
-  notify: NotifySettings | null;
-  /** Freezes and windows that an override exempts its runs from. Known once the rollout is admitted. */
-  letOff: LetOff[];
-  readonly thaws: Thaws;
-  /** How a freeze, a missing approval or a gate stopped the rollout. Null if none did. */
-  stopped: Conclusion | null;
-  /** The wait for a freeze that has paused it. */
-  waitingForThaw: WaitingForThaw | null;
-  readonly questions: Questions;
-  /** The question to people that is open. */
-  waitingForApproval: WaitingForApproval | null;
-  /** The approvals that waves still need, and those that people gave. */
-  readonly approved: RolloutApprovals;
-  readonly gating: Gating;
-  readonly hooks: RolloutHooks;
-  next(): Step;
-  setPhase(phase: RolloutPhase): void;
-  decide(action: Decision['action'], by: string, reason: string): void;
-  /** Records that the rollout starts no more servers. It ends with `end`, unless a person aborts it as well. */
-  stop(by: string, end: Stop): void;
-  /** Call it after each change of a target. */
-  refresh(): void;
-}
-
-interface RolloutApprovals {
-  waves: readonly WaveRule[];
-  /** By wave. Null for the whole rollout. */
-  given: Map<string | null, ApprovedParts>;
-}
-
-/** An approval, with the parts that its root hash is made of. */
-export interface ApprovedParts {
-  approved: Approved;
-  parts: PlannedPart[];
-  tree: HashTree;
-}
-
 const PHASES: Partial<Record<Decision['action'], RolloutPhase>> = {
   pause: 'paused',
   abort: 'stopping',
   stop: 'stopping',
 };
 
-export interface Stop {
-  outcome: Outcome;
-  type: ErrorType;
-  reason: string;
-}
+type Known = Pick<RolloutState, 'input' | 'plan' | 'facts'> & { cancellation: Cancellation };
 
-export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: RolloutHooks): RolloutState {
+export function createRolloutState(known: Known, create: RolloutHooks): RolloutState {
+  const { input, plan, facts, cancellation } = known;
   const result = newRolloutResult(input);
   const progress: RolloutProgress = { result, waiting: null };
+  const hooks: RolloutHook[] = [];
+  let stopped: Conclusion | null = null;
   const rollout: RolloutState = {
     input,
     plan,
+    facts,
     hooks,
     result,
-    epoch: null,
-    searchAttributes: false,
-    notify: null,
-    letOff: [],
-    thaws: listenForThaws(),
-    stopped: null,
-    waitingForThaw: null,
-    questions: listenForAnswers(),
-    waitingForApproval: null,
-    approved: { waves: [], given: new Map() },
-    gating: createGating(),
+    get stopped() {
+      return stopped;
+    },
+    isOver: () => cancellation.requested || result.phase === 'stopping',
     next() {
       const { maxAtOnce, onFailures } = input;
       return nextStep({ targets: result.targets, maxAtOnce, phase: result.phase ?? 'checking', onFailures });
     },
+    lastPause: () => lastPause(result.decisions),
     setPhase(phase) {
       result.phase = phase;
-      setAttributes(rollout.searchAttributes, { phase, outcome: result.outcome });
+      setAttributes(facts.searchAttributes, { phase, outcome: result.outcome });
       rollout.refresh();
     },
     decide(action, by, reason) {
       result.decisions.push({ at: new Date().toISOString(), action, by: plainText(by), reason: plainText(reason) });
       if (result.decisions.length > MAX_DECISIONS) result.decisions.shift();
-      const phase = action === 'resume' ? phaseOnceResumed(rollout) : PHASES[action];
+      const phase = action === 'resume' ? (openPhase(rollout) ?? 'running') : PHASES[action];
       if (phase === undefined) rollout.refresh();
       else rollout.setPhase(phase);
     },
+    announcePause: () => hooks.forEach((it) => it.paused?.()),
     stop(by, { outcome, type, reason }) {
-      rollout.stopped = conclude(outcome, type, `stopped: ${reason}`);
+      stopped = conclude(outcome, type, `stopped: ${reason}`);
       rollout.decide('stop', by, reason);
+    },
+    stopIfRestored(epoch) {
+      const restored = restoredSince(facts, { epoch });
+      if (restored === null) return false;
+      if (result.phase !== 'stopping') rollout.decide('stop', RESTORED, restored.error?.message ?? '');
+      return true;
     },
     refresh() {
       Object.assign(result, countTargets(result.targets));
@@ -162,6 +113,7 @@ export function createRolloutState(input: RolloutInput, plan: RunPlan, hooks: Ro
       setCurrentDetails(rolloutDetails(progress));
     },
   };
+  hooks.push(...create.map((it) => it(rollout)));
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what the rollout waits for.' });
   answerWhyQuery(() => explainRollout(progress.waiting, result.outcome ?? result.phase));
   return rollout;
@@ -204,20 +156,21 @@ function resultsOf({ name, targets }: { name: string; targets: RolloutTarget[] }
   }));
 }
 
-function phaseOnceResumed({ waitingForApproval, gating }: RolloutState): RolloutPhase {
-  if (waitingForApproval !== null) return 'approval';
-  return gating.waiting === null ? 'running' : 'gate';
-}
+/** The phase of what is open beside the servers, to which a resume returns. */
+const openPhase = ({ hooks }: RolloutState): RolloutPhase | null => firstOf(hooks, (it) => it.openPhase?.());
 
-/** True while a gate or an approval is open. A resume then decides nothing about held servers. */
-export const asksAboutOther = (rollout: RolloutState): boolean => phaseOnceResumed(rollout) !== 'running';
+/** True while something is open. A resume then decides nothing about held servers. */
+export const asksAboutOther = (rollout: RolloutState): boolean => openPhase(rollout) !== null;
 
-function waitingNow(rollout: RolloutState): RolloutWaiting | null {
-  const { waitingForThaw, waitingForApproval, gating, result } = rollout;
-  if (waitingForThaw !== null) return waitingForThaw;
-  if (result.phase === 'approval' && waitingForApproval !== null) return waitingForApproval;
-  if ((result.phase === 'gate' || mayHeal(rollout)) && gating.waiting !== null) return gating.waiting;
-  return waitingForDecisionOrServers(rollout);
+const waitingNow = (rollout: RolloutState): RolloutWaiting | null =>
+  firstOf(rollout.hooks, (it) => it.waiting?.()) ?? waitingForDecisionOrServers(rollout);
+
+function firstOf<T>(hooks: readonly RolloutHook[], ask: (hook: RolloutHook) => T | null | undefined): T | null {
+  for (const hook of hooks) {
+    const answer = ask(hook) ?? null;
+    if (answer !== null) return answer;
+  }
+  return null;
 }
 
 function waitingForDecisionOrServers(rollout: RolloutState): RolloutWaiting | null {
@@ -382,8 +335,8 @@ function resumeRollout(rollout: RolloutState, { by, reason, serverId }: Decision
 
 function refusePause(rollout: RolloutState): void {
   refuseWhenOver(rollout);
-  // A pause by a person outlasts a freeze or an inconclusive gate.
-  if (rollout.result.phase === 'paused' && rollout.waitingForThaw === null && !mayHeal(rollout))
+  // A pause by a person outlasts one that ends by itself.
+  if (rollout.result.phase === 'paused' && !rollout.hooks.some((it) => it.mayHeal?.() === true))
     throw usageFailure('the rollout is already paused');
 }
 
@@ -400,8 +353,8 @@ function refuseWhenOver({ result: { phase } }: RolloutState): void {
 function refuseResume(rollout: RolloutState, { serverId }: DecisionInput): void {
   refuseWhenOver(rollout);
   if (serverId === undefined && rollout.result.phase !== 'paused') throw usageFailure('the rollout is not paused');
-  if (serverId === undefined && rollout.waitingForThaw !== null)
-    throw usageFailure('the rollout waits for the end of a freeze, and then resumes by itself: thaw it, or wait');
+  const whyNot = firstOf(rollout.hooks, (it) => it.whyNotResumed?.());
+  if (serverId === undefined && whyNot !== null) throw usageFailure(whyNot);
   if (serverId !== undefined && heldTarget(rollout, serverId) === null)
     throw usageFailure(`server ${serverId} is not held`);
 }

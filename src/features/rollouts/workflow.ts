@@ -12,9 +12,9 @@ import {
   startChild,
 } from '@temporalio/workflow';
 import { TOO_MANY } from '../../contract/explain-wait.ts';
-import type { RunError, RunPlan, RunInput, RunResult } from '../../contract/run.ts';
+import type { RunError, RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from './shapes.ts';
-import { isPending, worstFirst, emptyResult } from '../../contract/results.ts';
+import { isPending, emptyResult } from '../../contract/results.ts';
 import {
   endUnchecked,
   letWorkerCheck,
@@ -42,20 +42,13 @@ import {
   handleDecisions,
   handleHolds,
   newRolloutResult,
-  type RolloutState,
 } from './state.ts';
 import { reportRun } from '../../workflows/metrics.ts';
-import type { RolloutHooks } from './hooks.ts';
+import type { RolloutHooks, RolloutState, Stop } from './hooks.ts';
 import { failuresIn, onlyHeldServers, RESTORED, stopIn } from './rules.ts';
-import type { WorkerInfo } from '../../contract/activities.ts';
-import { factOf } from '../../contract/facts.ts';
-import { FREEZES_FACT } from '../freezes/shapes.ts';
-import { CHECKS_FACT } from '../site-checks/shapes.ts';
 import { targetsOf, isSameTarget, targetsInput } from '../../contract/target.ts';
-import { applyOverride, recordWaiver } from '../freezes/hold.ts';
 import { setAttributes, startAttributes, linkToThis } from '../../workflows/ui.ts';
-import { rolloutPauseId, runEndId, runWorkflowId } from '../../contract/ids.ts';
-import { MAX_PARTS, announce, schedulePausedBy } from '../notifications/workflow.ts';
+import { runWorkflowId } from '../../contract/ids.ts';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { definedFields } from '../../contract/plain-object.ts';
 import { runStartOptions } from '../../request/start-options.ts';
@@ -63,8 +56,6 @@ import { POOLED_ABOVE } from '../../request/limits.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { awaitChild } from '../../workflows/children.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
-import { approvedFor } from './before-server.ts';
-import { measureAnew, noteFirstPost } from '../gates/gating.ts';
 
 export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
   const cancellation = observeCancellation();
@@ -78,13 +69,14 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
       await condition(allHandlersFinished);
       return endUnchecked(newRolloutResult(null), checked.error);
     }
-    const rollout = createRolloutState(input, checked.plan, hooks);
+    const { plan, facts } = checked;
+    const rollout = createRolloutState({ input, plan, facts, cancellation }, hooks);
     const { result } = rollout;
-    const begun = proceed(rollout, { ...checked, beganMs, beginning }, cancellation);
+    const begun = proceed(rollout, beganMs, beginning, cancellation);
     const { error } = endWith(result, await begun.catch(concludeInternal));
     rollout.setPhase('done');
     reportRun(result);
-    await announceEnd(rollout);
+    for (const hook of rollout.hooks) await hook.ended?.();
     await condition(allHandlersFinished);
     return resultOrFailure(result, error);
   });
@@ -92,31 +84,30 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
 
 async function proceed(
   rollout: RolloutState,
-  checked: CheckedRollout,
+  beganMs: number,
+  beginning: Beginning,
   cancellation: Cancellation,
 ): Promise<Conclusion> {
-  const { result } = rollout;
+  const { result, hooks, facts } = rollout;
   const failures = watchFailures(rollout);
-  checked.beginning.onResumed = () => {
+  beginning.onResumed = () => {
     failures.forgive();
     skipHeldServers(rollout);
   };
-  checked.beginning.rollout = rollout;
-  handleHolds(rollout, checked.facts.service);
+  beginning.rollout = rollout;
+  handleHolds(rollout, facts.service);
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
-  const { afterWave, beforeServer } = rollout.hooks;
-  let refusal = admitRollout(rollout, checked);
-  for (const { admit } of [...afterWave, ...beforeServer])
-    refusal ??= (await admit?.(rollout, checked.facts, isCancelled)) ?? null;
+  let refusal = admitRollout(rollout, beganMs);
+  for (const hook of hooks) refusal ??= (await hook.begin?.()) ?? null;
   if (refusal !== null) return concludeRollout(rollout, refusal);
   if (result.phase === 'checking') rollout.setPhase('running');
 
-  const ended = (target: TargetResult) => {
-    for (const it of beforeServer) it.ended?.(rollout, target);
+  const ended = (target: TargetResult, run: RunResult) => {
+    for (const hook of hooks) hook.serverEnded?.(target, run);
     failures.check();
     rollout.refresh();
   };
-  const due = () => (result.phase === 'stopping' ? undefined : afterWave.find((it) => it.isDue(rollout)));
+  const due = () => (result.phase === 'stopping' ? undefined : hooks.find((it) => it.isDue?.() === true));
   const next = () => {
     // A rollout that resumes by itself accepts no failure that it met while it was paused.
     failures.check();
@@ -125,12 +116,12 @@ async function proceed(
   for (let step = next(); step.kind !== 'end' || due() !== undefined; step = next()) {
     const dueHook = due();
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
-    else if (dueHook !== undefined) await dueHook.pass(rollout, isCancelled, () => announcePause(rollout));
+    else if (dueHook !== undefined) await dueHook.pass?.();
     else if (step.kind === 'begin') {
       const { target } = step;
-      let mayBegin = true;
-      for (const it of beforeServer) mayBegin &&= await it.mayBegin(rollout, target, isCancelled);
-      if (mayBegin) void deployTarget(rollout, target).then(() => ended(target));
+      let mayStart = true;
+      for (const hook of hooks) mayStart &&= (await hook.mayStart?.(target)) ?? true;
+      if (mayStart) void deployTarget(rollout, target).then((run) => ended(target, run));
     } else if (step.kind === 'decide') haltForHeld(rollout, step.held);
     else await condition(() => rollout.next().kind !== 'wait' || due() !== undefined || isCancelled());
   }
@@ -142,7 +133,7 @@ function halt(rollout: RolloutState, by: string, reason: string): void {
   const { input, result } = rollout;
   const shouldPause = input.onFailures === 'pause' && result.targets.some(isPending);
   rollout.decide(shouldPause ? 'pause' : 'stop', by, reason);
-  if (shouldPause) announcePause(rollout);
+  if (shouldPause) rollout.announcePause();
 }
 
 function haltForHeld(rollout: RolloutState, { serverId, wave, heldByEvent }: TargetResult): void {
@@ -189,11 +180,11 @@ const NOT_BEGUN: RunError = { type: 'Cancelled', message: 'it was not started' }
 function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
   const { targets } = rollout.result;
   // A stop counts only if servers were left to start.
-  const isDue = rollout.hooks.afterWave.some((it) => it.isDue(rollout));
+  const isDue = rollout.hooks.some((it) => it.isDue?.() === true);
   const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null) || isDue;
   const halted: Conclusion = isCut ? concludeHalt(rollout, refusal) : COMPLETED;
-  const isByGate = isEndedByGate(rollout);
-  const ofSkipped: Conclusion = isByGate ? { ...halted, outcome: 'not_started' } : halted;
+  const hasFailed = hasFailedItself(rollout);
+  const ofSkipped: Conclusion = hasFailed ? { ...halted, outcome: 'not_started' } : halted;
   for (const target of targets.filter(({ outcome }) => outcome === null)) {
     skip(target, target.heldByEvent === null ? ofSkipped : concludeHeld(target));
   }
@@ -205,15 +196,18 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
         ? error
         : { ...error, message: `server ${serverId}: ${error.message}` },
   }));
-  const conclusion = refusal ?? worst(isByGate ? [halted, ...servers] : [...servers, halted]);
+  const conclusion = refusal ?? worst(hasFailed ? [halted, ...servers] : [...servers, halted]);
   const { error } = conclusion;
   if (error === null || halted.error === null || error.message === halted.error.message) return conclusion;
   return { ...conclusion, error: { ...error, message: `${halted.error.message}; ${error.message}` } };
 }
 
-/** A gate ends a rollout as failed or unknown, although the servers that it keeps from starting are `not_started`. */
-const isEndedByGate = ({ gating, stopped }: RolloutState): boolean =>
-  gating.failed !== null || (stopped !== null && stopped.outcome !== 'not_started');
+/** A hook such as a gate ends a rollout as failed or unknown, although the servers that it keeps from starting are `not_started`. */
+const hasFailedItself = (rollout: RolloutState): boolean =>
+  failureOf(rollout) !== null || (rollout.stopped !== null && rollout.stopped.outcome !== 'not_started');
+
+const failureOf = ({ hooks }: RolloutState): Stop | null =>
+  hooks.map((it) => it.failed?.() ?? null).find((it) => it !== null) ?? null;
 
 /** True if a run of this attempt may have requested something. The first results belong to earlier attempts. */
 const hasBegun = ({ input, result }: RolloutState): boolean =>
@@ -223,17 +217,14 @@ const hasBegun = ({ input, result }: RolloutState): boolean =>
 
 /** @returns `completed` if neither a refusal nor a decision keeps the rollout from starting more servers */
 function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
-  const {
-    result: { decisions },
-    stopped,
-    gating,
-  } = rollout;
+  const { result, stopped } = rollout;
   if (refusal !== null) return refusal;
-  const decision = stopIn(decisions);
+  const decision = stopIn(result.decisions);
   if (decision === undefined) return COMPLETED;
   const { action, by, reason } = decision;
-  if (action === 'abort' && gating.failed !== null)
-    return conclude('failed', 'GateFailed', `aborted by ${by}: ${reason}; ${gating.failed}`);
+  const failure = failureOf(rollout);
+  if (action === 'abort' && failure !== null)
+    return conclude(failure.outcome, failure.type, `aborted by ${by}: ${reason}; ${failure.reason}`);
   if (action === 'abort')
     return conclude(hasBegun(rollout) ? 'cancelled' : 'not_started', 'Cancelled', `aborted by ${by}: ${reason}`);
   if (stopped !== null) return stopped;
@@ -243,82 +234,31 @@ function concludeHalt(rollout: RolloutState, refusal: Conclusion | null): Conclu
 
 /* Checks a rollout before it starts a server. Each server's run does the remaining checks. */
 
-interface CheckedRollout {
-  beganMs: number;
-  beginning: Beginning;
-  plan: RunPlan;
-  /** The answer of the worker that checked the rollout. */
-  facts: WorkerInfo;
-}
-
 const needsOfRollout = (input: RolloutInput): Needs => ({
   ...input,
   targets: input.waves.flatMap((wave) => wave.targets.flatMap(targetsOf)),
 });
 
 /** @returns null if the rollout may start */
-function admitRollout(rollout: RolloutState, { beganMs, plan, facts }: CheckedRollout): Conclusion | null {
-  const { input, result } = rollout;
+function admitRollout({ input, plan, facts, result, hooks }: RolloutState, beganMs: number): Conclusion | null {
   result.service = facts.service;
-  rollout.epoch = facts.epoch;
-  rollout.notify = facts.notify ?? null;
-  rollout.searchAttributes = facts.searchAttributes;
-  recordWaiver(rollout, factOf(facts, CHECKS_FACT)?.leftOut);
+  for (const hook of hooks) hook.begun?.();
   setAttributes(facts.searchAttributes, { servers: result.targets.map(({ serverId }) => serverId) });
-  return (
+  let refusal =
     restoredSince(input, facts) ??
     takenUpTooLate(beganMs, plan.startWithinMs) ??
     refusalOfWorker(needsOfRollout(input), facts) ??
-    refuseMisuse(facts) ??
-    applyOverride(rollout, factOf(facts, FREEZES_FACT)?.override)
-  );
-}
-
-/* Announces a rollout that has ended or waits for a decision. */
-
-function announceEnd(rollout: RolloutState): Promise<void> {
-  const { workflowId, firstExecutionRunId } = workflowInfo();
-  const { result } = rollout;
-  return announceRollout(rollout, {
-    id: runEndId(workflowId, firstExecutionRunId),
-    summary: `Notify that a rollout ended: ${result.outcome ?? 'Internal'}`,
-    schedule: schedulePausedBy(result),
-  });
-}
-
-function announcePause(rollout: RolloutState): void {
-  const { workflowId, firstExecutionRunId } = workflowInfo();
-  const pauses = rollout.result.decisions.filter((decision) => decision.action === 'pause').length;
-  const id = rolloutPauseId(workflowId, firstExecutionRunId, pauses);
-  // If the notification fails, the list of rollouts still shows the pause.
-  announceRollout(rollout, { id, summary: 'Notify that a rollout is paused', schedule: {} }).catch(() => undefined);
-}
-
-async function announceRollout(
-  { notify, result, input }: RolloutState,
-  { id, summary, schedule }: { id: string; summary: string; schedule: ReturnType<typeof schedulePausedBy> },
-): Promise<void> {
-  const { outcome, targets } = result;
-  const listed = worstFirst(targets)
-    .slice(0, MAX_PARTS)
-    .map((target) => ({ ...target, deployments: [] }));
-  const shortened: RolloutResult = { ...result, targets: listed, decisions: result.decisions.slice(-3) };
-  const leftOut = targets.length - listed.length;
-  await announce({
-    notify,
-    outcome,
-    notification: { kind: 'rollout', id, result: shortened, leftOut, ...schedule },
-    heartbeat: input.heartbeat,
-    summary,
-  });
+    refuseMisuse(facts);
+  for (const hook of hooks) refusal ??= hook.refuse?.() ?? null;
+  return refusal;
 }
 
 /* One server of a rollout: a run with an id made from the rollout's, so that it is started only once. */
 
 /** Marks the server as started at once. Resolves when its run has ended and is recorded. */
-async function deployTarget(rollout: RolloutState, target: TargetResult): Promise<void> {
+async function deployTarget(rollout: RolloutState, target: TargetResult): Promise<RunResult> {
   target.startedAt = new Date().toISOString();
-  measureAnew(rollout, target.wave);
+  for (const hook of rollout.hooks) hook.starts?.(target);
   const run = await runServer(rollout, target).catch((error: unknown) => ({
     ...emptyResult(),
     ...concludeInternal(error),
@@ -330,12 +270,11 @@ async function deployTarget(rollout: RolloutState, target: TargetResult): Promis
     error: error === null ? null : { ...error, message: plainText(error.message) },
   });
   target.backup = run.backup?.outcome ?? null;
-  const accepted = run.deployments.map(({ acceptedAt }) => acceptedAt);
-  noteFirstPost(rollout, target.wave, accepted);
   for (const deployment of target.deployments) {
     const ended = run.deployments.find((it) => isSameTarget(it.target, deployment.target));
     deployment.outcome ??= ended === undefined ? 'unknown' : ended.outcome;
   }
+  return run;
 }
 
 async function runServer(rollout: RolloutState, target: TargetResult): Promise<RunResult> {
@@ -348,7 +287,7 @@ async function runServer(rollout: RolloutState, target: TargetResult): Promise<R
   try {
     const child = await startChild<(input: RunInput) => Promise<RunResult>>(type, {
       ...runStartOptions(run, { type, startedBy: `the rollout ${linkToThis()}` }),
-      ...startAttributes(rollout.searchAttributes, attributesOfRun(run)),
+      ...startAttributes(rollout.facts.searchAttributes, attributesOfRun(run)),
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       parentClosePolicy: ParentClosePolicy.ABANDON,
@@ -363,9 +302,8 @@ async function runServer(rollout: RolloutState, target: TargetResult): Promise<R
 }
 
 function runInputOf(rollout: RolloutState, target: TargetResult): RunInput {
-  const { input, result, epoch, letOff } = rollout;
+  const { input, result, facts, hooks } = rollout;
   const { options, maxAtOnce, deploysUntil, meta, override, noCheck } = input;
-  const approved = approvedFor(rollout, target);
   const left = target.deployments.filter(({ outcome }) => outcome === null);
   return {
     ...(maxAtOnce > POOLED_ABOVE ? { waits: 'pooled' as const } : {}),
@@ -374,10 +312,8 @@ function runInputOf(rollout: RolloutState, target: TargetResult): RunInput {
     fleet: input.fleet,
     ...targetsInput(left.map((it) => it.target)),
     ...(deploysUntil === undefined ? {} : { deploysUntil: { after: startedAt(), ...deploysUntil } }),
-    ...definedFields({ service: result.service ?? undefined, epoch: epoch ?? undefined, override, noCheck }),
-    ...(approved.length === 0 ? {} : { approved }),
-    // A freeze that it overrides may end meanwhile, and another one may begin under the same name.
-    ...(override === undefined ? {} : { letOff }),
+    ...definedFields({ service: result.service ?? undefined, epoch: facts.epoch, override, noCheck }),
+    ...(Object.assign({}, ...hooks.map((it) => it.carries?.(target))) as Partial<RunInput>),
     ...(meta === undefined ? {} : { meta }),
   };
 }

@@ -1,13 +1,15 @@
 /** The checks of a run's sites: what the run expects, as the worker knew it when the run began, and how it is checked. */
 import { factOf } from '../../contract/facts.ts';
-import type { DeploymentResult } from '../../contract/run.ts';
+import type { WorkerInfo } from '../../contract/activities.ts';
+import type { DeploymentResult, RunInput } from '../../contract/run.ts';
 import { CHECKS_FACT, type CheckAim, type CheckResult, type SiteRead } from './shapes.ts';
 import { isApp, type Target } from '../../contract/target.ts';
 import { isUnseen, readText } from './text.ts';
-import { recordWaiver } from '../freezes/hold.ts';
+import { type Held, recordExempted } from '../freezes/shapes.ts';
 import { conclude, type Conclusion, COMPLETED } from '../../workflows/conclusion.ts';
 import type { RunCheck } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
+import type { RolloutHook, RolloutState } from '../rollouts/hooks.ts';
 import {
   evidenceOf,
   kindOf,
@@ -25,7 +27,7 @@ import { sleepUntil, unlessCancelled } from '../../workflows/polling/poll-until.
 
 export function siteChecks(run: RunState): RunCheck {
   const { facts, input, plan, result, type } = run;
-  const { checks = [], leftOut } = factOf(facts, CHECKS_FACT) ?? {};
+  const { checks = [] } = factOf(facts, CHECKS_FACT) ?? {};
   const { commit, orNewer } = plan;
 
   function aimOf(target: Target): CheckAim | undefined {
@@ -36,7 +38,7 @@ export function siteChecks(run: RunState): RunCheck {
   }
 
   return {
-    begun: () => recordWaiver(run, leftOut),
+    begun: () => recordWaiver(run),
     carries(target) {
       const check = aimOf(target);
       return check === undefined ? {} : { check };
@@ -47,6 +49,21 @@ export function siteChecks(run: RunState): RunCheck {
       result.commitSeen = result.commit === null || deployed.length === 0 ? null : !deployed.some(isUnseen);
     },
   };
+}
+
+/** The run of each server checks its sites. */
+export const checkedServers = (rollout: RolloutState): RolloutHook => ({ begun: () => recordWaiver(rollout) });
+
+interface Waiving {
+  readonly input: Pick<RunInput, 'noCheck'>;
+  readonly facts: WorkerInfo;
+  readonly result: { held: Held[] };
+}
+
+/** Records that the checks of the sites are left out, as far as the worker knew them at the start. */
+function recordWaiver({ input: { noCheck }, facts, result }: Waiving): void {
+  if (noCheck === undefined) return;
+  for (const name of factOf(facts, CHECKS_FACT)?.leftOut ?? []) recordExempted(result, 'check', name, noCheck);
 }
 
 /** A worker of a build without checks leaves them out, but no deployment may pass without its check. */
