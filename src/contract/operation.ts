@@ -6,7 +6,7 @@ import type { Target } from './target.ts';
 import type { CheckAim } from '../features/site-checks/shapes.ts';
 import type { RunWork } from '../features/superseding/shapes.ts';
 import type { Waiting } from './waiting.ts';
-import type { DeploymentIdField, ForPermits, StatusWords } from './activities.ts';
+import type { DeploymentIdField, DeploymentIds, ForPermits, StatusWords } from './activities.ts';
 
 /**
  * The phase of an operation. `baseline` includes the wait for another deployment to finish. In `parked`, it waits for a
@@ -77,6 +77,8 @@ export interface DeploySiteInput extends OperationInput {
    * What the run read when it was admitted. Once that was a status, no 404 means that the target was never deployed.
    */
   admissionRead: AdmissionRead;
+  /** The ids of the answers that the run has read. Absent if they had none. */
+  earlierIds?: DeploymentIds[];
   settleMs: number;
   minEvidence: Evidence;
   baselineWaitMs: number;

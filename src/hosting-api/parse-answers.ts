@@ -68,8 +68,11 @@ export function deploymentIds(json: unknown, field?: string): [path: string, id:
 
 function idAt(path: string, value: unknown): [path: string, id: string][] {
   const id = isLosslessNumber(value) ? value.value : value;
-  return typeof id !== 'string' || id === '' || id.length > 100 ? [] : [[path, id]];
+  return typeof id !== 'string' || isUnset(id) || id.length > 100 ? [] : [[path, id]];
 }
+
+/** An empty id, zero, and the nil UUID stand for an id that is not set. */
+const isUnset = (id: string): boolean => /^[0-]*$/.test(id);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);

@@ -34,6 +34,7 @@ export function whyNotResent(
 ): string | null {
   if (seen.kept !== null)
     return `the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`;
+  if (seen.foreign) return 'another deployment was in progress after the request';
   if (trace?.doubt === 'appeared') return `an id appeared where the baseline had none; ${ID_FIELD_REMEDY}`;
   if (trace !== null) return 'the status changed, and a later read took the change back';
   if (ambiguities > MAX_AMBIGUITIES) return 'the request was sent twice, and neither attempt left a trace';

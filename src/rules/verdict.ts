@@ -14,7 +14,8 @@ import { normalizeStatus } from './status-words.ts';
 
 /** What is known before the first read. */
 interface KnownIds {
-  baseline: DeploymentIds;
+  /** What reads before the request have shown: the baseline, and others if a replica lagged in between. */
+  before: readonly DeploymentIds[];
   trigger: DeploymentIds;
   /** The ids of the target and its server. They identify no deployment. */
   others: readonly string[];
@@ -26,7 +27,7 @@ interface SeenIds {
   own: DeploymentIds;
   /** True if `own` is the trigger's id, which then stays ours. */
   isTriggers: boolean;
-  /** The fields that have shown another id than in the baseline, so they are no constants. */
+  /** The fields that have shown another id than before the request, so they are no constants. */
   moved: readonly string[];
 }
 
@@ -35,7 +36,7 @@ const NO_IDS_SEEN: SeenIds = { own: {}, isTriggers: false, moved: [] };
 /**
  * What the ids of an answer say. `open`: it may be about our deployment. `kept`: it may be, although a field keeps the
  * baseline's id, as a constant or a lagging replica would. `third`: it may be, if the trigger's id is not that of a
- * deployment. `before`: it shows the baseline's id. `another`: it shows another id than ours.
+ * deployment. `before`: it shows an id from before the request. `another`: it shows another id than ours.
  */
 type Standing = 'open' | 'kept' | 'third' | 'before' | 'another';
 
@@ -46,8 +47,8 @@ interface IdAnswer {
 
 function noteIds(known: KnownIds, seen: SeenIds, answer: IdAnswer): SeenIds {
   const ids = idsIn(known, answer);
-  const { baseline } = known;
-  const moved = Object.keys(ids).filter((field) => field in baseline && baseline[field] !== ids[field]);
+  const isOther = (field: string) => known.before.some((it) => it[field] !== undefined && it[field] !== ids[field]);
+  const moved = Object.keys(ids).filter(isOther);
   const before = { ...seen, moved: [...new Set([...seen.moved, ...moved])] };
   const triggers = triggerIdsIn(known, answer);
   if (!isEmpty(triggers)) return { ...before, own: triggers, isTriggers: true };
@@ -65,27 +66,27 @@ function standingOf(known: KnownIds, seen: SeenIds, answer: IdAnswer, hasLeft: b
   const compared = Object.keys(ids).filter((field) => field in seen.own);
   if (!isEmpty(triggerIdsIn(known, answer)) || compared.some((field) => ids[field] === seen.own[field])) return 'open';
   if (compared.length > 0) return 'another';
-  const kept = Object.keys(ids).filter((field) => known.baseline[field] === ids[field]);
+  const kept = Object.keys(ids).filter((field) => known.before.some((it) => it[field] === ids[field]));
   if (kept.length > 0) return hasLeft && !kept.some((field) => seen.moved.includes(field)) ? 'kept' : 'before';
   const awaitsTriggers = !seen.isTriggers && newTriggerIds(known).length > 0;
   return awaitsTriggers && !answer.isInProgress && !isEmpty(ids) ? 'third' : 'open';
 }
 
-/** Returns the ids that this answer shares with the trigger's answer and that the baseline lacked, in any field. */
+/** Returns the ids that this answer shares with the trigger's answer and that no earlier answer had, in any field. */
 function triggerIdsIn(known: KnownIds, answer: Pick<IdAnswer, 'ids'>): DeploymentIds {
   const triggered = newTriggerIds(known);
   return only(idsIn(known, answer), (id) => triggered.includes(id));
 }
 
 function freshIdsIn(known: KnownIds, answer: Pick<IdAnswer, 'ids'>): DeploymentIds {
-  const old = Object.values(known.baseline);
+  const old = known.before.flatMap((it) => Object.values(it));
   return only(idsIn(known, answer), (id) => !old.includes(id));
 }
 
 const isEmpty = (ids: DeploymentIds): boolean => Object.keys(ids).length === 0;
 
-function newTriggerIds({ baseline, trigger, others }: KnownIds): string[] {
-  const known = [...Object.values(baseline), ...others];
+function newTriggerIds({ before, trigger, others }: KnownIds): string[] {
+  const known = [...before.flatMap((it) => Object.values(it)), ...others];
   return Object.values(trigger).filter((id) => !known.includes(id));
 }
 
@@ -94,6 +95,18 @@ const idsIn = ({ others }: KnownIds, { ids = {} }: Pick<IdAnswer, 'ids'>): Deplo
 
 const only = (ids: DeploymentIds, isMeant: (id: string) => boolean): DeploymentIds =>
   Object.fromEntries(Object.entries(ids).filter(([, id]) => isMeant(id)));
+
+/** Adds the ids of an answer from before the request, unless they are known. */
+export function keepIds(earlierIds: DeploymentIds[], ids: DeploymentIds = {}): void {
+  if (![{}, ...earlierIds].some((it) => isPartOf(ids, it))) earlierIds.push(ids);
+}
+
+/** Those that the baseline does not have as well. */
+export const idsBesideBaseline = (earlierIds: readonly DeploymentIds[], baseline: StatusReading | null) =>
+  earlierIds.filter((it) => !isPartOf(it, baseline?.ids ?? {}));
+
+const isPartOf = (some: DeploymentIds, all: DeploymentIds): boolean =>
+  Object.entries(some).every(([field, id]) => all[field] === id);
 
 export type StatusReading = Extract<ReadResult, { ok: true }>;
 
@@ -108,6 +121,8 @@ export interface VerdictContext {
   /** True if the trigger is known to be accepted. Until then, no status counts as settled. */
   accepted: boolean;
   triggerIds: DeploymentIds;
+  /** What was read before the baseline, if it differs: a replica that lags may have answered the baseline. */
+  earlierIds: readonly DeploymentIds[];
   otherIds: readonly string[];
   settleMs: number;
   minEvidence: Evidence;
@@ -119,6 +134,8 @@ export interface Observations {
   standing: Standing;
   /** True if a read that may be about our deployment was in progress. */
   inProgress: boolean;
+  /** True if a read that is about another deployment was in progress. */
+  foreign: boolean;
   /**
    * Set if the status left its final word while a field kept the baseline's id. Null if it did not, or if that field
    * has changed since.
@@ -143,6 +160,7 @@ export const NO_OBSERVATIONS: Observations = {
   ids: NO_IDS_SEEN,
   standing: 'open',
   inProgress: false,
+  foreign: false,
   kept: null,
   row: BROKEN_ROW,
 };
@@ -180,6 +198,7 @@ export function observe(
     ids,
     standing,
     inProgress: seen.inProgress || (isInProgress && standing === 'open'),
+    foreign: seen.foreign || (isInProgress && contradicts(standing)),
     kept: isKept ? { inProgress: isInProgress || before.kept?.inProgress === true } : before.kept,
     row: isInProgress || contradicts(standing) ? BROKEN_ROW : longerRow(before.row, reading, own, nowMs),
   };
@@ -296,25 +315,45 @@ export function traceOf(context: VerdictContext, { standing }: Observations, rea
  */
 function isAppearedIdAlone(context: VerdictContext, reading: StatusReading): boolean {
   const { baseline } = context;
-  const fresh = Object.keys(freshIdsIn(knownIds(context), reading));
-  const appeared = fresh.filter((field) => baseline?.ids?.[field] === undefined);
-  return sameStatus(baseline, reading) && fresh.length > 0 && appeared.length === fresh.length;
+  const known = knownIds(context);
+  const hadField = idsIn(known, baseline ?? {});
+  const fresh = Object.keys(freshIdsIn(known, reading));
+  return sameStatus(baseline, reading) && fresh.length > 0 && fresh.every((field) => !(field in hadField));
 }
 
 /**
- * True if such an id is all that makes this status `identity`, and the status has not lasted as `settled` requires.
+ * True if such an id is also that of the answer to the request, which may be the last deployment's. It proves nothing before
+ * it was shown in progress, or under another word.
+ *
+ * @param seen observations without this reading
+ */
+export function isTriggerInDoubt(context: VerdictContext, { ids }: Observations, reading: StatusReading): boolean {
+  const triggers = Object.values(triggerIdsIn(knownIds(context), reading));
+  const own = Object.values(ids.own);
+  return triggers.length > 0 && isAppearedIdAlone(context, reading) && !triggers.some((id) => own.includes(id));
+}
+
+/**
+ * True if an answer in the word of the baseline lacks the field in which the baseline and our deployment had an id, and has
+ * not lasted as `settled` requires. A replica that lags may have given it.
  *
  * @param seen observations that include this reading
  */
-export const isIdentityTooEarly = (
+export function hasLostIdsTooEarly(
   context: VerdictContext,
   seen: Observations,
   reading: StatusReading,
   nowMs: number,
-): boolean => isAppearedIdAlone(context, reading) && !seen.inProgress && !hasLasted(context, seen, nowMs);
+): boolean {
+  const { baseline } = context;
+  const known = knownIds(context);
+  const hadField = idsIn(known, baseline ?? {});
+  const hasLost = Object.keys(seen.ids.own).some((field) => field in hadField) && isEmpty(idsIn(known, reading));
+  return hasLost && sameStatus(baseline, reading) && !hasLasted(context, seen, nowMs);
+}
 
-const knownIds = ({ baseline, triggerIds, otherIds }: VerdictContext): KnownIds => ({
-  baseline: baseline?.ids ?? {},
+const knownIds = ({ baseline, triggerIds, earlierIds, otherIds }: VerdictContext): KnownIds => ({
+  before: [baseline?.ids ?? {}, ...earlierIds],
   trigger: triggerIds,
   others: otherIds,
 });

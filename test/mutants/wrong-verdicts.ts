@@ -100,15 +100,26 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     test: sim('rules/verdicts/contradictions', 'is neither reconciled nor sent again if an id appears'),
   },
   {
-    rule: 'an id that the baseline had not shown identifies the deployment at once',
+    rule: 'an id that the baseline had not shown identifies the deployment',
+    changes: [change(VERDICT, 'triggers.length > 0 && isAppearedIdAlone(context, reading)', 'false')],
+    test: sim('rules/verdicts/contradictions', 'does not replace one that was in progress'),
+  },
+  {
+    rule: 'an answer that has lost the id is that of our deployment',
+    changes: [change(VERDICT, 'return hasLost && ', 'return false && ')],
+    test: sim('rules/verdicts/contradictions', 'an answer that has lost the id, in the word of before'),
+  },
+  {
+    rule: 'only the baseline is from before the request',
     changes: [
-      change(
-        'workflows/operation/await-verdict.ts',
-        'verdict !== null && isIdentityTooEarly',
-        'false && isIdentityTooEarly',
-      ),
+      change('workflows/operation/deploy-site.ts', "beside.length > 0 && patched('ids-of-before') ? beside : []", '[]'),
     ],
-    test: sim('rules/verdicts/contradictions', 'an id of the answer that appears where the baseline had none'),
+    test: sim('rules/verdicts/contradictions', 'what the run read when it was admitted is not ours'),
+  },
+  {
+    rule: 'a request is sent again beside the deployment of another',
+    changes: [change('rules/resend.ts', 'if (seen.foreign) return', 'if (false) return')],
+    test: sim('rules/verdicts/contradictions', 'is neither reconciled nor sent again if only a push from before it'),
   },
   {
     rule: 'the pool keeps answers with another id',
@@ -249,8 +260,8 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     changes: [
       change(
         'workflows/run/run-state.ts',
-        "if (admissionReads.get(lockId) !== 'status') admissionReads",
-        'admissionReads',
+        "const latest = admissionRead === 'status' ? admissionRead : read;",
+        'const latest = read;',
       ),
     ],
     test: sim('rules/verdicts/admission-reads', 'after it waited for a freeze'),

@@ -8,8 +8,9 @@ import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import {
   contradicts,
   decideVerdict,
+  hasLostIdsTooEarly,
   ID_FIELD_REMEDY,
-  isIdentityTooEarly,
+  isTriggerInDoubt,
   observe,
   startRow,
   strongestEvidence,
@@ -24,7 +25,7 @@ import type { DeploymentCheck } from './hooks.ts';
 import { concludeInterrupted, pollUntil, type Cause } from '../polling/poll-until.ts';
 import { describeLastStatus, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/timing.ts';
-import type { ReadFailure } from '../../contract/activities.ts';
+import type { DeploymentIds, ReadFailure } from '../../contract/activities.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 
 /** A deployment that an operation requested, or that a run watches. */
@@ -47,9 +48,10 @@ type Wanted = Pick<DeploySiteInput, 'target' | 'serverId' | 'settleMs' | 'minEvi
 export function verdictContext(
   { settleMs, minEvidence, target, serverId }: Wanted,
   baseline: StatusReading | null,
+  earlierIds: readonly DeploymentIds[] = [],
 ): VerdictContext {
   const otherIds = serverId === undefined ? [target.id] : [target.id, serverId];
-  return { baseline, accepted: false, triggerIds: {}, otherIds, settleMs, minEvidence };
+  return { baseline, accepted: false, triggerIds: {}, earlierIds, otherIds, settleMs, minEvidence };
 }
 
 export async function awaitVerdict(followed: Followed, given: VerdictContext, start: Start): Promise<Conclusion> {
@@ -68,15 +70,15 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
       seen = startRow(seen, at.nowMs);
     }
     reading = latest;
-    seen = observe(context, seen, latest, at);
+    const isInDoubt = isTriggerInDoubt(context, seen, latest) && patched('ids-of-before');
+    const judged = isInDoubt ? { ...context, triggerIds: {} } : context;
+    seen = observe(judged, seen, latest, at);
     // A row lasts until its last read was answered: the workflow may have heard of it much later.
     const answered = { ...at, nowMs: answeredMs(latest, at.nowMs) };
-    result.evidence = strongestEvidence(context, seen, latest, answered);
-    let verdict = decideVerdict(context, seen, latest, answered);
-    if (verdict !== null && isIdentityTooEarly(context, seen, latest, answered.nowMs) && patched('appeared-id')) {
-      verdict = null;
-      result.evidence = null;
-    }
+    result.evidence = strongestEvidence(judged, seen, latest, answered);
+    const decided = decideVerdict(judged, seen, latest, answered);
+    const isEarly = decided !== null && hasLostIdsTooEarly(judged, seen, latest, answered.nowMs);
+    const verdict = isEarly && patched('ids-of-before') ? null : decided;
     if (verdict === null && cause === 'beside') {
       ({ context, seen, reading } = known);
       result.evidence = known.evidence;

@@ -1,5 +1,6 @@
 /** One deployment: takes the baseline, triggers, and polls for our verdict. It is the lock of its target. */
 import { patched } from '@temporalio/workflow';
+import type { DeploymentIds } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
@@ -10,7 +11,7 @@ import { lateness } from '../../rules/deadline.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { isUnauthorized, refusalOf } from '../../rules/read-failures.ts';
-import type { StatusReading } from '../../rules/verdict.ts';
+import { idsBesideBaseline, keepIds, type StatusReading } from '../../rules/verdict.ts';
 import { conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus } from '../polling/poller.ts';
@@ -43,6 +44,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
   const { target } = input;
   const name = targetText(target);
   let baseline: StatusReading | null | undefined;
+  const earlierIds = [...(input.earlierIds ?? [])];
   let sent: Sent | undefined;
   const end = await sendUntilAccepted(operation, input, {
     what: `deploy ${name}`,
@@ -55,7 +57,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
     async prepare(counts, busyEndsMs) {
       // After an ambiguous trigger, a deployment in progress may be ours, so the first baseline is kept.
       if (baseline === undefined || counts.ambiguous === 0) {
-        const taken = await takeBaselines(deployment, busyEndsMs);
+        const taken = await takeBaselines(deployment, busyEndsMs, earlierIds);
         if (taken !== null && 'outcome' in taken) return taken;
         baseline = taken;
         // What was in progress until now was not ours.
@@ -69,7 +71,9 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       return null;
     },
     async post(summary) {
-      sent = await sendWatched(deployment, verdictContext(input, baseline ?? null), summary);
+      const beside = idsBesideBaseline(earlierIds, baseline ?? null);
+      const others = beside.length > 0 && patched('ids-of-before') ? beside : [];
+      sent = await sendWatched(deployment, verdictContext(input, baseline ?? null, others), summary);
       return sent.result;
     },
     resolveDoubt: (ambiguities, notBeforeMs) => reconcile(deployment, sent!, ambiguities, notBeforeMs),
@@ -90,12 +94,16 @@ function follow(deployment: Deployment, { context, result, seen, trace, sentMs }
 type Baseline = StatusReading | null | Conclusion;
 
 /** Looks at the site, then reads its status. If that was slow, starts over: the request must follow both closely. */
-async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promise<Baseline> {
+async function takeBaselines(
+  deployment: Deployment,
+  busyEndsMs: number,
+  earlierIds: DeploymentIds[],
+): Promise<Baseline> {
   const { check, input } = deployment;
   for (let times = 1; ; times += 1) {
     await check?.takeBaseline();
     const readMs = Date.now();
-    const taken = await takeBaseline(deployment, busyEndsMs);
+    const taken = await takeBaseline(deployment, busyEndsMs, earlierIds);
     const isTaken = taken === null || !('outcome' in taken);
     if (check === undefined || !isTaken || Date.now() - readMs <= input.intervalMs) return taken;
     // Another deployment may have ended since, and changed the site.
@@ -105,8 +113,15 @@ async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promis
   }
 }
 
-/** @param busyEndsMs until when to wait for another deployment to end */
-async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs: number): Promise<Baseline> {
+/**
+ * @param busyEndsMs until when to wait for another deployment to end
+ * @param earlierIds takes the ids of every answer
+ */
+async function takeBaseline(
+  { operation, input, reader }: Deployment,
+  busyEndsMs: number,
+  earlierIds: DeploymentIds[],
+): Promise<Baseline> {
   operation.setPhase('baseline');
   const nowMs = Date.now();
   const delayMs = jitterMs(input);
@@ -130,6 +145,7 @@ async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs
     },
     (answer) => {
       answered ||= answer.ok;
+      if (answer.ok) keepIds(earlierIds, answer.ids);
       if (answer.ok && answer.state !== 'in_progress') return answer;
       if (neverDeployed.isProvenBy(answer)) return null;
       if (answered || answer.ok) return undefined;

@@ -50,7 +50,7 @@ function note(sent: Omit<Sent, 'result'>, read: ReadResult, own: boolean): Trace
   sent.seen = observe(context, sent.seen, read, { own, nowMs });
   const trace = traceOf(context, sent.seen, read);
   if (trace !== null) {
-    const doubt = trace.doubt !== null && patched('appeared-id') ? trace.doubt : null;
+    const doubt = trace.doubt !== null && patched('ids-of-before') ? trace.doubt : null;
     sent.trace = { ...trace, doubt };
     return doubt === null ? trace : null;
   }

@@ -84,7 +84,7 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
     if ((await unlessCancelled(run, reads)) === null && patched('cancelled-beside-checks')) return null;
     for (const [index, read] of (await reads).entries()) {
       const target = checked[index]!;
-      noteRead(run, target, admissionRead(read));
+      noteRead(run, target, admissionRead(read), read.ok ? read.ids : {});
       const refusal = refusalOf(read);
       if (refusal !== null) return conclude('not_started', 'Refused', `${targetText(target)}: ${refusal}`);
     }

@@ -1,6 +1,6 @@
 /** A run's state: its growing result, what it waits for, and the queries for both. */
 import { defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { WorkerInfo } from '../../contract/activities.ts';
+import type { DeploymentIds, WorkerInfo } from '../../contract/activities.ts';
 import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/run.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import { emptyDeployment, emptyResult } from '../../contract/results.ts';
@@ -11,12 +11,13 @@ import { keepHints, type Hints } from '../polling/hints.ts';
 import { createLocks, type AcquireLock } from '../lock/acquire.ts';
 import { deadlineOf, type DeployLimits } from '../../rules/deadline.ts';
 import { drawJitter } from '../../rules/poll-schedule.ts';
+import { keepIds } from '../../rules/verdict.ts';
 import { isSameTarget, siteTarget, targetsOf, type Target } from '../../contract/target.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { plainMeta } from '../../contract/safe-text.ts';
 import { QUERIES, type Phase, type RunType } from '../../contract/names.ts';
 import type { Waiting } from '../../contract/waiting.ts';
-import type { AdmissionRead, Deadline, Execution, RecordedService } from '../../contract/operation.ts';
+import type { AdmissionRead, Deadline, DeploySiteInput, Execution, RecordedService } from '../../contract/operation.ts';
 import type { Hold, Observer, RunCheck, RunHooks } from './hooks.ts';
 
 const runProgressQuery = defineQuery<RunProgress>(QUERIES.progress);
@@ -41,7 +42,7 @@ export interface RunState {
   readonly checks: readonly RunCheck[];
   readonly observers: readonly Observer[];
   /** What the run has read of each target before the operation that deploys it (`noteRead`). */
-  readonly admissionReads: Map<string, AdmissionRead>;
+  readonly admissionReads: Map<string, AdmissionReads>;
   readonly limits: DeployLimits;
   /** How often it began a backup. */
   backups: number;
@@ -143,11 +144,18 @@ export function createRunState({ type, input, plan, facts, cancellation }: Known
   return run;
 }
 
-/** After a status, no answer can mean that the target was never deployed. */
-export function noteRead({ admissionReads }: RunState, target: Target, read: AdmissionRead): void {
-  const lockId = lockIdOf(target);
-  if (admissionReads.get(lockId) !== 'status') admissionReads.set(lockId, read);
+type AdmissionReads = Required<Pick<DeploySiteInput, 'admissionRead' | 'earlierIds'>>;
+
+export function noteRead(run: RunState, target: Target, read: AdmissionRead, ids?: DeploymentIds): void {
+  const { admissionRead, earlierIds } = admissionReadsOf(run, target);
+  keepIds(earlierIds, ids);
+  // After a status, no answer can mean that the target was never deployed.
+  const latest = admissionRead === 'status' ? admissionRead : read;
+  run.admissionReads.set(lockIdOf(target), { admissionRead: latest, earlierIds });
 }
+
+export const admissionReadsOf = ({ admissionReads }: RunState, target: Target): AdmissionReads =>
+  admissionReads.get(lockIdOf(target)) ?? { admissionRead: 'failed', earlierIds: [] };
 
 /** A backup that is made after a wait begins its age then. */
 export const deadlineBefore = ({ limits }: RunState): Deadline | null => deadlineOf({ ...limits, backupBeganMs: null });

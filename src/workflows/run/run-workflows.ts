@@ -17,7 +17,7 @@ import { type OperationHooks, firstCheck } from '../operation/hooks.ts';
 import { admit } from './admit.ts';
 import { backUp, renewBackup } from './backup-step.ts';
 import type { RunHooks, RunPart } from './hooks.ts';
-import { createRunState, newRunResult, type RunState } from './run-state.ts';
+import { admissionReadsOf, createRunState, newRunResult, type RunState } from './run-state.ts';
 import { deadlineOf, lateness } from '../../rules/deadline.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule } from '../../rules/poll-schedule.ts';
@@ -111,7 +111,7 @@ async function deployAll(run: RunState): Promise<Conclusion[]> {
 }
 
 async function deploy(run: RunState, part: RunPart, target: Target): Promise<Conclusion> {
-  const { admissionReads, input, limits, plan } = run;
+  const { input, limits, plan } = run;
   const deadline = deadlineOf(limits);
   const late = lateness(deadline, Date.now());
   if (late !== null) {
@@ -123,8 +123,9 @@ async function deploy(run: RunState, part: RunPart, target: Target): Promise<Con
     if (refusal !== null) return notStarted(run, part, refusal);
   }
   const lockId = lockIdOf(target);
-  const admissionRead = admissionReads.get(lockId) ?? 'failed';
-  const own = { target, admissionRead, ...definedFields({ serverId: input.serverId }), ...plan.deploy, deadline };
+  const { admissionRead, earlierIds } = admissionReadsOf(run, target);
+  const known = { admissionRead, ...(earlierIds.length > 0 ? { earlierIds } : {}) };
+  const own = { target, ...known, ...definedFields({ serverId: input.serverId }), ...plan.deploy, deadline };
   const wanted = { ...sharedInput(run, part, lockId), ...own };
   run.setPhase('deploy');
   const operated = await operate<DeploymentResult>(run, part, wanted, emptyDeployment(target));

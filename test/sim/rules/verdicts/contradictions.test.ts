@@ -20,7 +20,7 @@ const marked = (field: string, status: string, value: unknown) => ({ status, [fi
 
 interface Case {
   name: string;
-  old?: object;
+  old?: object | object[];
   answered?: object;
   reads: object[];
   verdict: string;
@@ -29,6 +29,7 @@ interface Case {
   options?: StackOptions;
 }
 
+const WITHOUT_ID = { status: 'completed' };
 const FLIPS = [is('running', 2), is('completed', 1), is('running', 2), is('failed', 2)];
 const FIELD = /id of the deployment before .*; if .*deploymentId in belay\.yaml/;
 
@@ -47,7 +48,7 @@ const CASES: Case[] = [
   {
     name: 'a replica that shows the deployment before the last one ends no wait',
     answered: { id: 2 },
-    reads: [is('failed', 0), is('running', 2), is('completed', 2)],
+    reads: [is('failed', 'older'), is('running', 2), is('completed', 2)],
     verdict: 'completed by identity',
   },
   {
@@ -84,12 +85,61 @@ const CASES: Case[] = [
     verdict: 'completed by transition',
   },
   {
-    name: 'an id of the answer that appears where the baseline had none, under the same word, decides nothing at once',
+    name: 'an id of the answer that appears beside the word of a baseline without ids is not ours yet',
     old: { status: 'failed' },
     answered: { id: 1 },
     reads: [is('failed', 1), is('failed', 1), is('running', 2), is('completed', 2)],
+    verdict: 'completed by transition',
+  },
+  {
+    name: 'an id of the answer that appears so does not replace one that was in progress',
+    old: WITHOUT_ID,
+    answered: { id: 1 },
+    reads: [is('running', 2), is('completed', 1), is('running', 2), is('failed', 2)],
+    verdict: 'failed by transition',
+  },
+  {
+    name: 'an id of the answer that appears so is no evidence, however long it lasts',
+    old: WITHOUT_ID,
+    answered: { id: 1 },
+    reads: [is('completed', 1)],
+    input: { deploy: { intervalMs: INTERVAL_MS, tries: 30, minEvidence: 'transition' } },
+    verdict: 'unknown by settled',
+  },
+  {
+    name: 'an id of the answer that appears beside one that stays is no evidence',
+    answered: { id: 1, uuid: 'u' },
+    reads: [is('completed', 1, { uuid: 'u' })],
     verdict: 'unknown by OutcomeUnknown',
-    error: /shows a deployment with another id after \d+ tries/,
+    error: FIELD,
+  },
+  {
+    name: 'an id that stands for none in the baseline does not make the first other one new',
+    old: is('failed', 0),
+    answered: { id: 1 },
+    reads: [is('failed', 1), is('failed', 1), is('running', 2), is('completed', 2)],
+    verdict: 'completed by transition',
+  },
+  {
+    name: 'an answer that has lost the id, in the word of before, ends no wait at once',
+    answered: { id: 2 },
+    reads: [is('running', 2), WITHOUT_ID, is('running', 2), is('failed', 2)],
+    verdict: 'failed by identity',
+  },
+  ...[
+    { answered: { id: 3 }, verdict: 'completed by identity' },
+    { answered: {}, verdict: 'completed by transition' },
+  ].map((it) => ({
+    name: `a push that was in progress before a baseline from a replica that lagged is not ours`,
+    old: [is('completed', 1), is('running', 2), is('completed', 1)],
+    reads: [is('running', 2), is('failed', 2), is('running', 3), is('completed', 3)],
+    ...it,
+  })),
+  {
+    name: 'what the run read when it was admitted is not ours, although the replica of the baseline lagged',
+    old: [is('failed', 2), is('completed', 1)],
+    reads: [is('failed', 2), is('running', 3), is('completed', 3)],
+    verdict: 'completed by transition',
   },
   {
     name: 'an id that keeps the final word of before to the end is unknown, and the message names deploymentId',
@@ -250,7 +300,7 @@ describe('a watch', () => {
 });
 
 describe('a request in doubt', () => {
-  const lost = async (stack: VirtualStack, reads: object[], old: object = is('completed', 1)) => {
+  const lost = async (stack: VirtualStack, reads: object[], old: object | object[] = is('completed', 1)) => {
     const siteId = fresh('a');
     const reset = { route: 'deploy', target: siteId, effect: true, answer: { kind: 'reset' } } as const;
     stack.sandbox.fault(reset, reset);
@@ -283,8 +333,7 @@ describe('a request in doubt', () => {
   test(
     'is neither reconciled nor sent again if an id appears where the baseline had none',
     inVirtualTime(async (stack) => {
-      const withoutId = { status: 'completed' };
-      const { result, sent } = await lost(stack, [withoutId, is('completed', 1)], withoutId);
+      const { result, sent } = await lost(stack, [WITHOUT_ID, is('completed', 1)], WITHOUT_ID);
       assert.deepEqual([verdictLine(result), sent], ['unknown by OutcomeUnknown', 1]);
       assert.equal(result.deployments[0]?.trigger.reconciledBy, null);
       assert.match(result.error?.message ?? '', /an id appeared where the baseline had none; if .*deploymentId/);
@@ -294,10 +343,37 @@ describe('a request in doubt', () => {
   test(
     'is reconciled by a deployment in progress after an id appeared where the baseline had none',
     inVirtualTime(async (stack) => {
-      const withoutId = { status: 'completed' };
       const reads = [is('completed', 1), is('running', 2), is('completed', 2)];
-      const { result, sent } = await lost(stack, reads, withoutId);
+      const { result, sent } = await lost(stack, reads, WITHOUT_ID);
       assert.deepEqual([verdictLine(result), sent], ['completed by transition', 1]);
+    }),
+  );
+
+  const NIL = '00000000-0000-0000-0000-000000000000';
+  for (const id of [0, NIL])
+    test(
+      `is neither reconciled nor sent again if an id appears where the baseline had ${id}, which stands for none`,
+      inVirtualTime(async (stack) => {
+        const { result, sent } = await lost(stack, [is('completed', 1)], is('completed', id));
+        assert.deepEqual([result.outcome, sent], ['unknown', 1]);
+      }),
+    );
+
+  test(
+    'is neither reconciled nor sent again if only a push from before it is shown in progress',
+    inVirtualTime(async (stack) => {
+      const before = [is('completed', 1), is('running', 2), is('completed', 1)];
+      const { result, sent } = await lost(stack, [is('running', 2), is('completed', 2)], before);
+      assert.deepEqual([result.outcome, sent, result.deployments[0]?.trigger.reconciledBy], ['unknown', 1, null]);
+      assert.match(result.error?.message ?? '', /another deployment was in progress after the request/);
+    }),
+  );
+
+  test(
+    'is not reconciled by what the run read when it was admitted, although the replica of the baseline lagged',
+    inVirtualTime(async (stack) => {
+      const { sent } = await lost(stack, [is('completed', 2)], [is('completed', 2), is('completed', 1)]);
+      assert.equal(sent, 2);
     }),
   );
 

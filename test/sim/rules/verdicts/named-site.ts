@@ -3,8 +3,8 @@ import type { Controls } from '../../../../src/sandbox/controls.ts';
 import { fresh } from '../../../support/fresh.ts';
 
 interface Answers {
-  /** To both reads before the request. */
-  old: object;
+  /** To both reads before the request; or to each of them, one after another. */
+  old: object | object[];
   /** To the request. */
   answered: object;
   /** To the later reads, one after another, and the last one to all others. */
@@ -15,8 +15,9 @@ export function namedSite(sandbox: Controls, { old, answered, now }: Answers, ta
   const body = (it: object) =>
     ({ kind: 'body', code: 200, type: 'application/json', text: JSON.stringify(it) }) as const;
   const answers = Array.isArray(now) ? (now as object[]) : [now];
+  const before = Array.isArray(old) ? (old as object[]) : [old, old];
   sandbox.fault(
-    { route: 'latest', target, times: 2, answer: body(old) },
+    ...before.map((it) => ({ route: 'latest', target, answer: body(it) }) as const),
     { route: 'deploy', target, effect: true, answer: body(answered) },
     ...answers.map((it, index) => ({
       ...({ route: 'latest', target, answer: body(it) } as const),
