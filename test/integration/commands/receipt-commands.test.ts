@@ -222,8 +222,12 @@ describe('belay receipt', WITH_SSH_KEYGEN, () => {
     const siteId = fresh('a');
     const workflowId = await started('watch', '--site', siteId, ...DEPLOY_PACE);
     // What it reads first would count as the status before the deployment.
-    await eventually('a read', () => reads(stack.sandbox, `/v1/sites/${siteId}/deployments/latest`).length > 0);
+    const last = () => reads(stack.sandbox, `/v1/sites/${siteId}/deployments/latest`).at(-1);
+    await eventually('a read', () => last() !== undefined);
+    stack.sandbox.script({ site: siteId }, { ends: 'never', words: ['building'] });
     stack.sandbox.act({ site: siteId });
+    await eventually('a read in progress', () => last()?.said === 'building');
+    stack.sandbox.finish({ site: siteId }, 'completed');
     assert.equal((await belay('wait', workflowId)).code, 0);
     const { parts, entries } = await receiptOf(workflowId);
     assert.deepEqual(parts, ['request', 'deployment', 'end']);
