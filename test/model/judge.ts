@@ -168,15 +168,19 @@ function afterBackup(facts: Facts, run: PlayedRun): string[] {
   // Neither has a run that was terminated, and it may have used a backup of another run.
   if (backupId === null && run.result === null && run.closedMs !== null) return afterSomeBackup(facts, run, first);
   if (backupId === null) return [`I3: ${run.workflowId} uses no backup, and sent ${cite(first)}`];
-  // After a wait for a freeze, the result names the last one.
+  // After a wait for a freeze, the result names the last one. The first may have been one of another run.
   const relied = [backupId, ...own.map(({ id }) => id)];
   const reads = relied.flatMap((id) => readsOf(facts, id, 0, msOf(first.at)));
   if (reads.some(({ maybe, state }) => maybe && state === 'completed')) return [];
+  if (reads.length === 0 && hasWaited(run)) return afterSomeBackup(facts, run, first);
   const last = reads.at(-1);
   return [
     `I3: ${cite(first)} before backup ${backupId} of ${run.input.serverId} was read as completed, last read ${last === undefined ? 'none' : cite(last.entry)}`,
   ];
 }
+
+const hasWaited = ({ result }: PlayedRun): boolean =>
+  result?.held.some((it) => ['freeze', 'window'].includes(it.for) && it.to !== null) === true;
 
 function afterSomeBackup(facts: Facts, { workflowId, input }: PlayedRun, first: JournalEntry): string[] {
   const backups = facts.effects.filter(({ kind, target }) => kind === 'backup' && target === input.serverId);
