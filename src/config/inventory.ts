@@ -1,12 +1,11 @@
 /**
- * Checks runs and freezes against the inventory: a backup of one server must not be taken for that of another, and what
- * holds for an id must hold for the same id in another spelling. Workers refuse what conflicts. Starters check, too, so
- * that users learn it early. Pure.
+ * Checks runs against the inventory: a backup of one server must not be taken for that of another, and what holds for an
+ * id must hold for the same id in another spelling. Workers refuse what conflicts. Starters check, too, so that users
+ * learn it early. Pure.
  */
 import { type RunParts, type Target, targetText, targetsOf, appTarget, siteTarget } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
 import type { Configuration } from './file/file-schema.ts';
-import type { FreezeScope, FreezeWord } from '../features/freezes/shapes.ts';
 import type { Scope } from './file/scope.ts';
 import { lockIdOf } from '../contract/ids.ts';
 import type { FleetConfig, ServerConfig } from './file/fleets.ts';
@@ -34,7 +33,7 @@ const idsOf = (asked: RunParts): NamedId[] => [
   ...targetsOf(asked),
 ];
 
-const nameOf = ({ kind, id }: NamedId): string => `${kind} ${plainText(id)}`;
+export const nameOf = ({ kind, id }: NamedId): string => `${kind} ${plainText(id)}`;
 
 /** A lock, freeze or approval of the one spelling would not hold for the other. */
 function refuseSpelling(asked: RunParts, { respelled }: InventoryIds): InventoryConflict | null {
@@ -45,7 +44,8 @@ function refuseSpelling(asked: RunParts, { respelled }: InventoryIds): Inventory
   return null;
 }
 
-function spellingText(named: NamedId, known: NamedId): string {
+/** @returns what is wrong with a name that the file spells otherwise, and how to fix it */
+export function spellingText(named: NamedId, known: NamedId): string {
   const remedy = `write ${plainText(known.id)}; if it is another ${named.kind}, list ${plainText(named.id)} in the file as well`;
   return `${nameOf(named)} differs from the known ${nameOf(known)} only in its spelling: ${remedy}`;
 }
@@ -81,44 +81,9 @@ function refuseUnknown(asked: RunParts, { servers, placeOf }: Inventory): Invent
   return { path: ['inventory'], message };
 }
 
-/** What a worker with this file says about an ad-hoc freeze: whether the file knows what the freeze is for. */
-export function wordOnFreezes(configuration: Configuration): (scope: FreezeScope) => FreezeWord {
-  const { fleets = {}, inventory } = configuration;
-  const { has, respelled } = knownIds(configuration);
-  const problem = (text: string): FreezeWord => ({ problem: text, note: null });
-  return (scope) => {
-    if (scope.kind === 'all') return NO_OBJECTION;
-    if (scope.kind === 'fleet')
-      return Object.hasOwn(fleets, scope.id) ? NO_OBJECTION : problem(noFleet(scope.id, fleets));
-    const named: NamedId = { kind: scope.kind, id: scope.id };
-    if (has(named)) return NO_OBJECTION;
-    const known = respelled(named);
-    if (known !== null) return problem(spellingText(named, known));
-    const parts = scope.id.split(/[,;\s]+/);
-    if (parts.length > 1 && parts.some((id) => has({ ...named, id })))
-      return problem(`${nameOf(named)} is a list: give --${scope.kind} once for each`);
-    if (inventory === 'strict') return problem(`no fleet has ${nameOf(named)}: correct it, or add it under fleets`);
-    if (Object.keys(fleets).length > 0)
-      return {
-        problem: null,
-        note: `no fleet has ${nameOf(named)}, so the freeze holds back only what names exactly this id`,
-      };
-    const isOdd = /[,;\s]|:\/\//u.test(scope.id);
-    return { problem: null, note: isOdd ? `${nameOf(named)} is taken as one id: check it` : null };
-  };
-}
-
-const NO_OBJECTION: FreezeWord = { problem: null, note: null };
-
-function noFleet(id: string, fleets: object): string {
-  const names = Object.keys(fleets).map((it) => plainText(it));
-  const known = names.length === 0 ? 'it has no fleets' : `only ${names.join(', ')}`;
-  return `there is no fleet ${plainText(id)}, ${known}: correct the name, or add the fleet under fleets`;
-}
-
 /* The ids that belay.yaml names anywhere, and other spellings of them. Pure. */
 
-interface NamedId {
+export interface NamedId {
   kind: 'server' | Target['kind'];
   id: string;
 }
@@ -130,7 +95,7 @@ interface KnownId extends NamedId {
 
 type InventoryIds = ReturnType<typeof knownIds>;
 
-function knownIds(configuration: Configuration) {
+export function knownIds(configuration: Configuration) {
   const exact = new Set<string>();
   const alike = new Map<string, KnownId>();
   for (const known of idsIn(configuration)) {

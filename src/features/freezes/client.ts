@@ -3,7 +3,7 @@ import { WorkflowExecutionAlreadyStartedError, type WorkflowHandle, type Client 
 import pMap from 'p-map';
 import { freezeId } from '../../contract/ids.ts';
 import { CONFIRM_UPDATE, FREEZE_TYPE, SIGNALS } from '../../contract/names.ts';
-import type { AdHocFreeze, FreezeScope, FreezeWord, RunningFreeze, FreezeMemo } from './shapes.ts';
+import type { AdHocFreeze, FreezeScope, FreezeConfirmation, RunningFreeze, FreezeMemo } from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { scopeText, blocksText, utcText } from './text.ts';
@@ -97,13 +97,14 @@ async function begin(session: Session, { extend = false, ...asked }: NewFreeze):
  */
 async function confirmed({ client }: Session, handle: WorkflowHandle, isReplaced: boolean): Promise<string | null> {
   const asked = client.withDeadline(Date.now() + TIMING.freeze.confirmedWithinMs, () =>
-    handle.executeUpdate<FreezeWord, []>(CONFIRM_UPDATE),
+    handle.executeUpdate<FreezeConfirmation, []>(CONFIRM_UPDATE),
   );
-  const word = await asked.catch(() => null);
-  if (word !== null && word.problem === null) return word.note;
-  if (word !== null && isReplaced) return `the new end is set, but the worker's belay.yaml says: ${word.problem}`;
-  if (word !== null)
-    throw new BelayError('Usage', `nothing is frozen, because the worker's belay.yaml says: ${word.problem}`);
+  const confirmation = await asked.catch(() => null);
+  if (confirmation !== null && confirmation.problem === null) return confirmation.note;
+  if (confirmation !== null && isReplaced)
+    return `the new end is set, but the worker's belay.yaml says: ${confirmation.problem}`;
+  if (confirmation !== null)
+    throw new BelayError('Usage', `nothing is frozen, because the worker's belay.yaml says: ${confirmation.problem}`);
   if (isReplaced) throw unconfirmed('the new end is set, and `belay freezes` lists it');
   await handle.terminate('no worker confirmed it');
   throw unconfirmed('nothing new is frozen. Start a worker and repeat it, or add the freeze to its belay.yaml');

@@ -24,7 +24,7 @@ export interface AdHocFreeze {
 }
 
 /** What a worker says about a freeze that begins. */
-export interface FreezeWord {
+export interface FreezeConfirmation {
   /** Why the freeze would not be in force. Null if it is in force. */
   problem: string | null;
   /** What the person who set the freeze may not expect. Null if there is nothing to say. */

@@ -2,13 +2,14 @@
  * Finds the freezes and windows that hold a deployment or backup back at an instant. A minute that daylight saving
  * makes ambiguous counts as frozen. Pure.
  */
-import type { BlockedAction, FreezeScope, FrozenBy, OverrideRule } from './shapes.ts';
+import type { BlockedAction, FreezeConfirmation, FreezeScope, FrozenBy, OverrideRule } from './shapes.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { FreezeConfig, WindowConfig } from './config.ts';
-import { wordOnFreezes } from '../../config/inventory.ts';
+import { knownIds, nameOf, spellingText, type NamedId } from '../../config/inventory.ts';
 import type { Places } from '../../config/policy.ts';
 import type { PlannedOperation } from '../../contract/target.ts';
 import { freezeId } from '../../contract/ids.ts';
+import { plainText } from '../../contract/safe-text.ts';
 import { cronTimes } from '../../request/calendar/cron-times.ts';
 import { localText } from '../../request/calendar/local-time.ts';
 import {
@@ -184,7 +185,7 @@ export function freezesPolicy(configuration: Configuration, places: Places) {
   const rules = rulesOf(configuration);
   return {
     /** Says whether an ad-hoc freeze of a scope would hold back what it names. */
-    wordOn: wordOnFreezes(configuration),
+    confirm: confirmFreezes(configuration),
     /** Returns the freezes and windows of belay.yaml that hold the operation back. */
     frozenBy: (operation: PlannedOperation, atMs: number, letOff: ReadonlySet<string> = new Set()): FrozenBy[] => {
       const asked = { action: actionOf(operation), letOff };
@@ -218,4 +219,41 @@ function adHocIds(operation: PlannedOperation, { fleet, serverIds }: Place): str
     ...('target' in operation ? [operation.target] : []),
   ];
   return scopes.map(freezeId);
+}
+
+/* Checks an ad-hoc freeze against belay.yaml when it begins. Pure. */
+
+/** Says whether the file knows what an ad-hoc freeze is for. */
+function confirmFreezes(configuration: Configuration): (scope: FreezeScope) => FreezeConfirmation {
+  const { fleets = {}, inventory } = configuration;
+  const { has, respelled } = knownIds(configuration);
+  const problem = (text: string): FreezeConfirmation => ({ problem: text, note: null });
+  return (scope) => {
+    if (scope.kind === 'all') return NO_OBJECTION;
+    if (scope.kind === 'fleet')
+      return Object.hasOwn(fleets, scope.id) ? NO_OBJECTION : problem(noFleet(scope.id, fleets));
+    const named: NamedId = { kind: scope.kind, id: scope.id };
+    if (has(named)) return NO_OBJECTION;
+    const known = respelled(named);
+    if (known !== null) return problem(spellingText(named, known));
+    const parts = scope.id.split(/[,;\s]+/);
+    if (parts.length > 1 && parts.some((id) => has({ ...named, id })))
+      return problem(`${nameOf(named)} is a list: give --${scope.kind} once for each`);
+    if (inventory === 'strict') return problem(`no fleet has ${nameOf(named)}: correct it, or add it under fleets`);
+    if (Object.keys(fleets).length > 0)
+      return {
+        problem: null,
+        note: `no fleet has ${nameOf(named)}, so the freeze holds back only what names exactly this id`,
+      };
+    const isOdd = /[,;\s]|:\/\//u.test(scope.id);
+    return { problem: null, note: isOdd ? `${nameOf(named)} is taken as one id: check it` : null };
+  };
+}
+
+const NO_OBJECTION: FreezeConfirmation = { problem: null, note: null };
+
+function noFleet(id: string, fleets: object): string {
+  const names = Object.keys(fleets).map((it) => plainText(it));
+  const known = names.length === 0 ? 'it has no fleets' : `only ${names.join(', ')}`;
+  return `there is no fleet ${plainText(id)}, ${known}: correct the name, or add the fleet under fleets`;
 }

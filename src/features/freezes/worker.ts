@@ -10,7 +10,7 @@ import {
   type FreezeAnswer,
   type FreezeQuestion,
   type FreezeScope,
-  type FreezeWord,
+  type FreezeConfirmation,
   type FrozenParts,
 } from './shapes.ts';
 import { isFreezeId } from '../../contract/ids.ts';
@@ -127,7 +127,7 @@ export const createFreezeActivities = ({ judge, policy, workerInfo }: Deps) => (
     epoch: workerInfo.epoch,
   }),
 
-  confirmFreeze: async (scope: FreezeScope): Promise<FreezeWord> => (await policy()).wordOn(scope),
+  confirmFreeze: async (scope: FreezeScope): Promise<FreezeConfirmation> => (await policy()).confirm(scope),
 });
 
 const questionOf = (

@@ -14,13 +14,13 @@ import {
 } from '@temporalio/workflow';
 import { usageFailure } from '../../workflows/conclusion.ts';
 import { TIMING } from '../../contract/timing.ts';
-import type { AdHocFreeze, FreezeWord } from './shapes.ts';
+import type { AdHocFreeze, FreezeConfirmation } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { CONFIRM_UPDATE } from '../../contract/names.ts';
 import { uiPage } from '../../contract/markdown.ts';
 import { confirmFreeze } from '../../workflows/activity-proxies.ts';
 
-const confirmUpdate = defineUpdate<FreezeWord, []>(CONFIRM_UPDATE);
+const confirmUpdate = defineUpdate<FreezeConfirmation, []>(CONFIRM_UPDATE);
 
 /**
  * @param replaces true if it replaced a freeze in force. Then it stays in force whatever the worker says, as the other
@@ -28,26 +28,26 @@ const confirmUpdate = defineUpdate<FreezeWord, []>(CONFIRM_UPDATE);
  */
 export async function freeze(input: AdHocFreeze, replaces = false): Promise<void> {
   refuseWrongId(input);
-  let word: FreezeWord | null = null;
+  let confirmation: FreezeConfirmation | null = null;
   let isTold = false;
   setHandler(
     confirmUpdate,
     async () => {
-      await condition(() => word !== null);
+      await condition(() => confirmation !== null);
       isTold = true;
-      return word!;
+      return confirmation!;
     },
     { description: 'What a worker says of it, once it is in force.' },
   );
   setCurrentDetails(uiPage(`**Frozen** until ${input.until}`));
-  const said = await confirmFreeze(input.scope);
-  if (said.problem === null)
+  const answer = await confirmFreeze(input.scope);
+  if (answer.problem === null)
     await sleep(TIMING.freeze.inForceAfterMs, { summary: 'until what was judged before has left' });
-  word = said;
-  if (said.problem !== null && !replaces) {
+  confirmation = answer;
+  if (answer.problem !== null && !replaces) {
     await condition(() => isTold, TIMING.freeze.toldWithinMs);
     await condition(allHandlersFinished);
-    throw usageFailure(said.problem);
+    throw usageFailure(answer.problem);
   }
   const leftMs = Date.parse(input.until) - Date.now();
   if (leftMs > 0) await sleep(leftMs, { summary: 'until it ends' });

@@ -1,9 +1,9 @@
-/** A freeze begins only with the word of a worker that it is in force. */
+/** A freeze begins only once a worker has confirmed that it is in force. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Configuration } from '../../../../../src/config/load.ts';
 import { TIMING } from '../../../../../src/contract/timing.ts';
-import type { FreezeScope, FreezeWord } from '../../../../../src/features/freezes/shapes.ts';
+import type { FreezeScope, FreezeConfirmation } from '../../../../../src/features/freezes/shapes.ts';
 import { CONFIRM_UPDATE } from '../../../../../src/contract/names.ts';
 import { policyOf } from '../../../../../src/config/policy.ts';
 import { freezeNow } from '../../../stack/freeze-now.ts';
@@ -19,7 +19,7 @@ const answered = async (stack: VirtualStack, scope: FreezeScope) => {
   const startedMs = server.nowMs();
   const freeze = freezeNow(server, { scope });
   const update = server.update(freeze, CONFIRM_UPDATE, []);
-  await stack.until('the word of the worker', () => update.outcome);
+  await stack.until('the confirmation of the worker', () => update.outcome);
   return { freeze, tookMs: server.nowMs() - startedMs };
 };
 
@@ -57,7 +57,7 @@ describe('a freeze', () => {
         const { server } = stack.world;
         const later = freezeNow(server, { scope: { kind: 'fleet', id: 'blog' } }, true);
         const update = server.update(later, CONFIRM_UPDATE, []);
-        await stack.until('the word of the worker', () => update.outcome);
+        await stack.until('the confirmation of the worker', () => update.outcome);
         await stack.forward(10 * 60_000);
         assert.equal(statusOf(later), 'Running');
         await stack.until('its end', () => later.closedMs !== null);
@@ -68,12 +68,12 @@ describe('a freeze', () => {
   );
 });
 
-describe('the word of a worker on a freeze', () => {
-  const word = (scope: FreezeScope, file = configuration): FreezeWord => policyOf(file).wordOn(scope);
+describe('the confirmation of a freeze by a worker', () => {
+  const confirmation = (scope: FreezeScope, file = configuration): FreezeConfirmation => policyOf(file).confirm(scope);
   const site = (id: string): FreezeScope => ({ kind: 'site', id });
 
   test('is a refusal for an unknown fleet, another spelling, and a list', () => {
-    const problemOf = (scope: FreezeScope, file = configuration) => word(scope, file).problem ?? '';
+    const problemOf = (scope: FreezeScope, file = configuration) => confirmation(scope, file).problem ?? '';
     assert.match(problemOf({ kind: 'fleet', id: 'blog' }), /no fleet blog, only shop: correct the name, or add/);
     assert.match(problemOf({ kind: 'fleet', id: 'shop' }, {}), /it has no fleets/);
     assert.match(problemOf(site('A1')), /differs from the known site a1/);
@@ -84,14 +84,14 @@ describe('the word of a worker on a freeze', () => {
   });
 
   test('is a note for an unknown id of a fleet, or one that looks like a list or an address', () => {
-    assert.match(word(site('99')).note ?? '', /holds back only what names exactly this id/);
+    assert.match(confirmation(site('99')).note ?? '', /holds back only what names exactly this id/);
     for (const odd of ['a4,a5', 'a4;a5', 'a4 a5', 'https://shop.example'])
-      assert.match(word(site(odd), {}).note ?? '', /is taken as one id: check it/);
+      assert.match(confirmation(site(odd), {}).note ?? '', /is taken as one id: check it/);
   });
 
   test('is nothing to note for what it knows', () => {
     for (const scope of [{ kind: 'all' } as const, { kind: 'fleet', id: 'shop' } as const, site('34')])
-      assert.deepEqual(word(scope), { problem: null, note: null });
-    assert.deepEqual(word(site('99'), {}), { problem: null, note: null });
+      assert.deepEqual(confirmation(scope), { problem: null, note: null });
+    assert.deepEqual(confirmation(site('99'), {}), { problem: null, note: null });
   });
 });
