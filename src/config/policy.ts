@@ -2,7 +2,7 @@
 import type { Configuration } from './load.ts';
 import { isInScope, type Place, type Scope } from './file/scope.ts';
 import { createInventoryCheck, buildInventory } from './inventory.ts';
-import { hashOf } from '../contract/ids.ts';
+import { hashOf } from '../contract/canonical-json.ts';
 import type { PlannedOperation, RunParts } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { approvalsPolicy, requireSigners } from '../features/approvals/worker-proofs.ts';

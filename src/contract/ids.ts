@@ -6,7 +6,6 @@ import type { RunWork } from '../features/superseding/shapes.ts';
 import type { RunInput } from './run.ts';
 import type { RunType } from './names.ts';
 import { siteTarget, targetsOf, type Target } from './target.ts';
-import { isRecord } from './plain-object.ts';
 
 export const MAX_WORKFLOW_ID_BYTES = 200;
 
@@ -59,8 +58,8 @@ export const runEndId = (runWorkflowId: string, firstRunId: string): string =>
   workflowId('run-end', runWorkflowId, firstRunId);
 
 /**
- * @param count the number of questions so far, including this one @param about what the notification says about the
- * question
+ * @param count the number of questions so far, including this one
+ * @param about what the notification says about the question
  */
 export const approvalNoticeId = (runWorkflowId: string, firstRunId: string, count: number, about: string): string =>
   workflowId('approval', runWorkflowId, firstRunId, String(count), about);
@@ -116,23 +115,4 @@ function workflowId(kind: string, ...parts: string[]): string {
   if (id.length <= MAX_WORKFLOW_ID_BYTES && !(id.length === MAX_WORKFLOW_ID_BYTES && ENDS_IN_HASH.test(id))) return id;
   const hash = bytesToHex(sha256(utf8ToBytes(id)));
   return `${id.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES)}:${hash}`;
-}
-
-/* Makes the same hash for the same content, whatever the order of its keys. Other programs can make it, too. Pure. */
-
-/** Returns the SHA-256 of the canonical form. @returns 64 hexadecimal digits */
-export const hashOf = (content: unknown): string => bytesToHex(sha256(utf8ToBytes(canonicalJson(content))));
-
-/**
- * Returns the canonical form of RFC 8785. It is written key by key, because a JavaScript object orders keys such as `9`
- * and `10` as numbers, whatever the order in which they were added.
- */
-export const canonicalJson = (content: unknown): string => formOf(JSON.parse(JSON.stringify(content)));
-
-function formOf(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(formOf).join(',')}]`;
-  if (!isRecord(value)) return JSON.stringify(value);
-  // Sorts by UTF-16 code units, as the RFC demands.
-  const keys = Object.keys(value).sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${formOf(value[key])}`).join(',')}}`;
 }

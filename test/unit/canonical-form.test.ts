@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { canonicalJson, hashOf } from '../../src/contract/ids.ts';
+import { canonicalJson, hashOf } from '../../src/contract/canonical-json.ts';
 
 test('the canonical form of the sample of RFC 8785, section 3.2.2, is that of section 3.2.3', () => {
   const sample = String.raw`{

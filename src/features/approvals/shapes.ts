@@ -8,7 +8,7 @@ import type { RolloutInput, RolloutWave } from '../rollouts/shapes.ts';
 import type { RunError, RunInput, RunPlan } from '../../contract/run.ts';
 import type { CheckWaiver } from '../site-checks/shapes.ts';
 import type { Target } from '../../contract/target.ts';
-import { hashOf } from '../../contract/ids.ts';
+import { hashOf } from '../../contract/canonical-json.ts';
 
 /** An entry of `approvals:` in a worker's belay.yaml, as of the moment of the question. */
 export interface ApprovalRule {

@@ -1,7 +1,7 @@
 /** Decides which freezes hold a run back, and when it looks at them again. Pure. */
 import type { FrozenBy, FrozenParts } from './shapes.ts';
 import { isSameTarget, type Target, targetText } from '../../contract/target.ts';
-import { hashOf } from '../../contract/ids.ts';
+import { hashOf } from '../../contract/canonical-json.ts';
 import { TIMING } from '../../contract/timing.ts';
 
 export interface HeldPart {

@@ -25,7 +25,7 @@ import { checkAddress, secretSource, type SecretRef } from '../../config/environ
 import type { Configuration } from '../../config/load.ts';
 import { type GateConfig, gatePace } from './config.ts';
 import { definedFields, ownEntry } from '../../contract/plain-object.ts';
-import { hashOf } from '../../contract/ids.ts';
+import { hashOf } from '../../contract/canonical-json.ts';
 import { headersSource } from '../../config/file/request-schema.ts';
 
 type GateDeps = Pick<ActivityDeps, 'workerInfo' | 'policy' | 'getPage'>;

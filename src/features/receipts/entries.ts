@@ -1,5 +1,6 @@
 /** What a receipt says about a run, in chronological order. Pure. */
-import { backupServerId, lockIdOf, hashOf } from '../../contract/ids.ts';
+import { hashOf } from '../../contract/canonical-json.ts';
+import { backupServerId, lockIdOf } from '../../contract/ids.ts';
 import { type Receipt, RECEIPT_KIND, type ReceiptEntry } from './shapes.ts';
 import type { BackupResult, DeploymentResult, RunInput, RunResult } from '../../contract/run.ts';
 import { ROLLOUT_TYPE, SCHEMA_VERSION } from '../../contract/names.ts';

@@ -1,5 +1,5 @@
 /** Start options of rollouts, and the hash that tells whether two requests are the same. Pure. */
-import { hashOf } from '../../contract/ids.ts';
+import { hashOf } from '../../contract/canonical-json.ts';
 import { factList } from '../../contract/markdown.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { counted } from '../../contract/results.ts';
