@@ -1,4 +1,5 @@
 /** Writes Markdown for the Temporal UI and for the pages of CI jobs. Text from outside comes in code spans. Pure. */
+import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { codeSpan, plainText } from './safe-text.ts';
 import type { Evidence } from './names.ts';
 
@@ -31,6 +32,27 @@ const ROOM = '\u2002';
 
 /** Joins parts with blank lines between them. Parts that are null or empty are left out. */
 export const uiPage = (...parts: (string | null)[]): string => [...parts, ROOM].filter(Boolean).join('\n\n');
+
+/** Temporal rejects details over 20,000 bytes, and encryption makes them a little larger. */
+const MAX_DETAILS_BYTES = 16_000;
+
+/** The page that a workflow shows from its start: as `uiPage`, and lines beyond the limit are cut off. */
+export function detailsPage(...parts: (string | null)[]): string {
+  const page: string[] = [];
+  let bytes = 0;
+  for (const line of uiPage(...parts).split('\n')) {
+    bytes += utf8ToBytes(line).length + 1;
+    if (bytes > MAX_DETAILS_BYTES) return [...page, '', '…'].join('\n');
+    page.push(line);
+  }
+  return page.join('\n');
+}
+
+/** Shows only the first entries, so that one long list does not fill the page. */
+export function listStart(entries: readonly string[], limit = 20): string {
+  const hidden = entries.length - limit;
+  return `${entries.slice(0, limit).join(', ')}${hidden > 0 ? `, and ${hidden} more` : ''}`;
+}
 
 /** A URL may contain parentheses, which would end the link. */
 export const linkTarget = (url: string): string =>

@@ -1,5 +1,4 @@
 /** Details that the page of a run shows from its start: who asked for what, where, and within which limits. Pure. */
-import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FreezeOverride } from '../features/freezes/shapes.ts';
 import type { CheckWaiver } from '../features/site-checks/shapes.ts';
 import type { RunType } from '../contract/names.ts';
@@ -7,7 +6,7 @@ import type { RunInput, RunPlan } from '../contract/run.ts';
 import { backupServerId, lockIdOf } from '../contract/ids.ts';
 import { targetsOf, type Target, targetText } from '../contract/target.ts';
 import { durationText, totalText } from '../contract/duration.ts';
-import { factList, historyLink, workflowLink, uiPage } from '../contract/markdown.ts';
+import { detailsPage, factList, historyLink, listStart, workflowLink } from '../contract/markdown.ts';
 import { codeSpan } from '../contract/safe-text.ts';
 import { counted } from '../contract/results.ts';
 import { planRun } from './run-options.ts';
@@ -145,29 +144,4 @@ function deploymentFacts({ minEvidence, settleMs, baselineWaitMs, deadline, serv
     'Backed up before': serverId === undefined ? null : `server ${codeSpan(serverId)}`,
     'Last start': deadline === null ? null : `${deadline.at}: ${codeSpan(deadline.reason)}`,
   };
-}
-
-/* Formats the details that a workflow's page in the Temporal UI shows from its start. Pure. */
-
-/** Temporal rejects details over 20,000 bytes, and encryption makes them a little larger. */
-const MAX_BYTES = 16_000;
-
-/**
- * Joins parts with blank lines between them. Parts that are null are left out, and lines beyond the limit are cut off.
- */
-export function detailsPage(...parts: (string | null)[]): string {
-  const page: string[] = [];
-  let bytes = 0;
-  for (const line of uiPage(...parts).split('\n')) {
-    bytes += utf8ToBytes(line).length + 1;
-    if (bytes > MAX_BYTES) return [...page, '', '…'].join('\n');
-    page.push(line);
-  }
-  return page.join('\n');
-}
-
-/** Shows only the first entries, so that one long list does not fill the page. */
-export function listStart(entries: readonly string[], limit = 20): string {
-  const hidden = entries.length - limit;
-  return `${entries.slice(0, limit).join(', ')}${hidden > 0 ? `, and ${hidden} more` : ''}`;
 }

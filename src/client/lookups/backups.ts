@@ -13,8 +13,8 @@ import type { ServersQuery, SharedBackupQuery, RecordInput } from '../../feature
 import { codeSpan, plainText } from '../../contract/safe-text.ts';
 import { BACKUP_RECORD_TYPE, eventTaskQueue } from '../../contract/names.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { detailsPage, serviceFact } from '../../request/run-details.ts';
-import { factList } from '../../contract/markdown.ts';
+import { serviceFact } from '../../request/run-details.ts';
+import { detailsPage, factList } from '../../contract/markdown.ts';
 
 /** Looks at this many backups: if the newest ones are too old, earlier ones are as well. */
 const MAX_LOOKED_AT = 5;

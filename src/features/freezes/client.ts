@@ -19,8 +19,7 @@ import { leniently } from '../../encryption/payload-codec.ts';
 import { isAttributeError } from '../../client/transport/grpc-errors.ts';
 import { acceptsSignals } from '../../client/lookups/signals.ts';
 import { isRecord } from '../../contract/plain-object.ts';
-import { factList } from '../../contract/markdown.ts';
-import { detailsPage } from '../../request/run-details.ts';
+import { detailsPage, factList } from '../../contract/markdown.ts';
 
 export interface Thawed {
   /** Null if the memo of the freeze could not be read. */

@@ -23,9 +23,9 @@ import type { ScheduledResult, ScheduledInput, Calendar, ScheduleDefinition } fr
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { isUnanswered, codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
 import { DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
-import { detailsPage, serviceFact } from '../../request/run-details.ts';
+import { serviceFact } from '../../request/run-details.ts';
 import { durationText } from '../../contract/duration.ts';
-import { factList } from '../../contract/markdown.ts';
+import { detailsPage, factList } from '../../contract/markdown.ts';
 import { codeSpan } from '../../contract/safe-text.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { resultIn, unlessMissing } from '../../client/read-workflow.ts';
