@@ -56,7 +56,7 @@ async function taken(isKnown: Promise<boolean>, what: string): Promise<void> {
 function askLater(error: unknown): never {
   const { retryAfterMs } = error as { retryAfterMs?: number };
   if (retryAfterMs === undefined || !(error instanceof Error)) throw error;
-  const nextRetryDelay = Math.min(Math.max(retryAfterMs, TIMING.notify.retryMs), TIMING.notify.maxHoldMs);
+  const nextRetryDelay = Math.min(Math.max(retryAfterMs, TIMING.notify.retryMs), TIMING.notify.maxPauseMs);
   throw ApplicationFailure.create({ type: error.name, message: error.message, nextRetryDelay });
 }
 

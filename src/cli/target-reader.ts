@@ -94,9 +94,9 @@ function failedAnswer(error: Error, pacer: Pacer): Answer {
   if (!(error instanceof HostingApiError)) return { ...FAILED, problem: error.message };
   const { kind, reason, retryAfterMs, httpStatus } = error;
   // Like the pacer: a service that names a longer time is asked once in between.
-  const pauseMs = Math.min(retryAfterMs ?? 0, TIMING.pace.maxHoldMs);
+  const pauseMs = Math.min(retryAfterMs ?? 0, TIMING.pace.maxPauseMs);
   if (kind !== 'held_back') return { ...FAILED, problem: reason, pauseMs, isMissing: httpStatus === 404 };
-  const isCeiling = !pacer.isHeld;
+  const isCeiling = !pacer.isPaused;
   const cause = isCeiling ? 'BELAY_MAX_RPS' : 'the service asked to wait';
   return { ...FAILED, problem: `held back for ${Math.ceil(pauseMs / 1_000)} s: ${cause}`, pauseMs, isCeiling };
 }

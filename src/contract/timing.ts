@@ -37,11 +37,11 @@ export const TIMING = {
   },
   /** How a worker paces its requests after an answer that asks to wait. */
   pace: {
-    defaultHoldMs: 5 * SECOND,
+    defaultPauseMs: 5 * SECOND,
     /** The shortest pause before the same read, even if the service names none or a time in the past. */
     leastPauseMs: SECOND,
     /** A service that names a longer time is asked once in between. */
-    maxHoldMs: 5 * MINUTE,
+    maxPauseMs: 5 * MINUTE,
     spreadMs: 2 * SECOND,
     /** How often a worker counts the others that share the ceiling. */
     countWorkersMs: 15 * SECOND,
@@ -163,7 +163,7 @@ export const TIMING = {
     retryMs: 2 * SECOND,
     maxRetryMs: 30 * MINUTE,
     /** The longest pause that a receiver can ask for. */
-    maxHoldMs: 6 * 60 * MINUTE,
+    maxPauseMs: 6 * 60 * MINUTE,
     giveUpAfterMs: 24 * 60 * MINUTE,
     /** A worker that lacks a channel leaves the message to another worker this soon. */
     otherWorkerMs: 500,

@@ -9,9 +9,9 @@ import { exchange, type Answer, type Exchange, type HttpOptions } from './exchan
 
 export interface PaceLimits {
   /** The pause if the service names none. */
-  defaultHoldMs: number;
+  defaultPauseMs: number;
   /** The longest pause, whatever the service asks for. */
-  maxHoldMs: number;
+  maxPauseMs: number;
   /** Reads that a pause held back come again spread over this time. */
   spreadMs: number;
 }
@@ -29,11 +29,11 @@ interface Turn {
 }
 
 export interface Pacer {
-  readonly isHeld: boolean;
+  readonly isPaused: boolean;
   /** Sets the worker's share in requests per second. Null for no limit. */
   setShare(perSecond: number | null): void;
   /** @param retryAfterMs the pause that the service asks for; null if it names no time */
-  hold(retryAfterMs: number | null): void;
+  pause(retryAfterMs: number | null): void;
   /** Grants a request its turn if that comes within `maxWaitMs`. */
   turn(request: PacedRequest, maxWaitMs: number): Turn;
 }
@@ -44,14 +44,14 @@ const ABSENT_MS = 60_000;
 export function createPacer(limits: PaceLimits, clockMs = () => performance.now(), random = Math.random): Pacer {
   const places = new Map<string, { atMs: number; isTrigger: boolean }>();
   let gapMs = 0;
-  let heldUntilMs = -Infinity;
+  let pausedUntilMs = -Infinity;
   let lastMs = -Infinity;
 
   function turnOf({ key, isTrigger }: PacedRequest, nowMs: number): number {
-    const openMs = Math.max(nowMs, heldUntilMs, lastMs + gapMs);
+    const openMs = Math.max(nowMs, pausedUntilMs, lastMs + gapMs);
     const own = places.get(key);
     // The baseline read before a trigger takes the turn that the trigger came for, so the trigger borrows the next one.
-    if (isTrigger && own !== undefined && own.atMs <= nowMs) return Math.max(nowMs, heldUntilMs);
+    if (isTrigger && own !== undefined && own.atMs <= nowMs) return Math.max(nowMs, pausedUntilMs);
     if (own !== undefined && own.atMs <= openMs) return openMs;
     const ahead = [...places.values()].filter(
       (it) => (it.isTrigger ? it.atMs > nowMs : !isTrigger) && (own === undefined || it.atMs < own.atMs),
@@ -60,16 +60,16 @@ export function createPacer(limits: PaceLimits, clockMs = () => performance.now(
   }
 
   return {
-    get isHeld() {
-      return clockMs() < heldUntilMs;
+    get isPaused() {
+      return clockMs() < pausedUntilMs;
     },
     setShare(perSecond) {
       gapMs = perSecond === null ? 0 : 1_000 / perSecond;
       if (perSecond === null) places.clear();
     },
-    hold(retryAfterMs) {
-      const pauseMs = Math.min(retryAfterMs ?? limits.defaultHoldMs, limits.maxHoldMs);
-      heldUntilMs = Math.max(heldUntilMs, clockMs() + pauseMs);
+    pause(retryAfterMs) {
+      const pauseMs = Math.min(retryAfterMs ?? limits.defaultPauseMs, limits.maxPauseMs);
+      pausedUntilMs = Math.max(pausedUntilMs, clockMs() + pauseMs);
     },
     turn(request, maxWaitMs) {
       const nowMs = clockMs();
@@ -122,7 +122,7 @@ export async function pacedExchange(
   try {
     return await exchange(options, { ...call, timeoutMs: Math.max(1, Math.floor(timeoutMs)) });
   } catch (error) {
-    if (error instanceof HostingApiError && error.asksForPause) pacer.hold(error.retryAfterMs);
+    if (error instanceof HostingApiError && error.asksForPause) pacer.pause(error.retryAfterMs);
     throw error;
   }
 }
@@ -135,7 +135,7 @@ async function takeTurn(pacer: Pacer, passage: Passage, call: Exchange): Promise
       retryAfterMs > 0
         ? 'it waits for its turn, because of the ceiling of requests per second'
         : 'this worker was too busy to send it in time';
-    const reason = `not sent: ${pacer.isHeld ? 'the service asked this worker to wait' : ofWorker}`;
+    const reason = `not sent: ${pacer.isPaused ? 'the service asked this worker to wait' : ofWorker}`;
     return new HostingApiError({ kind: 'held_back', request, reason, sent: false, retryAfterMs });
   };
   do {
@@ -147,7 +147,7 @@ async function takeTurn(pacer: Pacer, passage: Passage, call: Exchange): Promise
       throw heldBack(0);
     });
     // Another request may have been answered meanwhile.
-  } while (pacer.isHeld);
+  } while (pacer.isPaused);
 }
 
 /** Leaves time to connect and to answer. A trigger without a permit does not wait. */

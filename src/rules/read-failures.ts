@@ -29,9 +29,9 @@ export function heldBackUntilMs(read: ReadResult, nowMs: number): number | null 
   const { kind, httpStatus, retryAfterMs } = read;
   const isHeldBack = kind === 'held_back' || httpStatus === 429 || (httpStatus === 503 && retryAfterMs !== null);
   if (!isHeldBack) return null;
-  const { defaultHoldMs, leastPauseMs } = TIMING.pace;
+  const { defaultPauseMs, leastPauseMs } = TIMING.pace;
   // The worker itself knows the turn of a read that it held back.
-  return nowMs + Math.max(retryAfterMs ?? defaultHoldMs, kind === 'held_back' ? 0 : leastPauseMs);
+  return nowMs + Math.max(retryAfterMs ?? defaultPauseMs, kind === 'held_back' ? 0 : leastPauseMs);
 }
 
 /** A worker whose token is rejected rests. If no other one takes a read then, the token is still the cause. */

@@ -5,7 +5,7 @@ import { createPacer } from '../../src/hosting-api/pacer.ts';
 import { HTTP_TIMEOUTS } from '../../src/worker/probe-service.ts';
 import { errorOf, http, rawService, site, TOKEN } from '../support/raw-service.ts';
 
-const LIMITS = { defaultHoldMs: 60_000, maxHoldMs: 600_000, spreadMs: 0 };
+const LIMITS = { defaultPauseMs: 60_000, maxPauseMs: 600_000, spreadMs: 0 };
 const PERMIT = { leftMs: () => 2_000 };
 
 /** A paced client of a service that answers everything with this. */
@@ -46,27 +46,27 @@ for (const [what, answer] of [
     const { client, pacer, requests } = await paced(answer);
     await client.readBackup('b1').catch(() => undefined);
     assert.equal(requests(), 1);
-    assert.equal(pacer.isHeld, false);
+    assert.equal(pacer.isPaused, false);
   });
 }
 
 test('a trigger waits for its turn only as long as its permit allows', async () => {
   const { client, pacer, requests } = await paced(http('200 OK', '{"id":"b1"}'));
   // Longer than the permit, and than a read waits.
-  pacer.hold(60_000);
+  pacer.pause(60_000);
   assert.equal((await errorOf(client.createBackup('s1', { permit: PERMIT }))).kind, 'held_back');
   assert.equal((await errorOf(client.createBackup('s1'))).kind, 'held_back');
   assert.equal(requests(), 0);
   const other = await paced(http('200 OK', '{"id":"b1"}'));
-  other.pacer.hold(500);
+  other.pacer.pause(500);
   const patient = { leftMs: () => 60_000 };
   assert.deepEqual(await other.client.createBackup('s1', { permit: patient }), { backupId: 'b1' });
-  assert.equal(other.pacer.isHeld, false, 'sent during the pause');
+  assert.equal(other.pacer.isPaused, false, 'sent during the pause');
 });
 
 test('a read that is no longer wanted while it waits for its turn is not made', async () => {
   const { client, pacer, requests } = await paced(http('200 OK', '{"status":"completed"}'));
-  pacer.hold(10_000);
+  pacer.pause(10_000);
   const abort = new AbortController();
   const reading = errorOf(client.readBackup('b1', { signal: abort.signal }));
   abort.abort();

@@ -143,8 +143,8 @@ const pauseOf = ({ at, asksToWaitMs }: JournalEntry) =>
   asksToWaitMs === null ? [] : [{ fromMs: msOf(at), toMs: msOf(at) + pauseMs(asksToWaitMs) }];
 
 function pauseMs(askedMs: number): number {
-  const { defaultHoldMs, maxHoldMs, spreadMs } = TIMING.pace;
-  return Math.min(Math.max(askedMs, defaultHoldMs), maxHoldMs) + spreadMs;
+  const { defaultPauseMs, maxPauseMs, spreadMs } = TIMING.pace;
+  return Math.min(Math.max(askedMs, defaultPauseMs), maxPauseMs) + spreadMs;
 }
 
 /**

@@ -38,7 +38,7 @@ export const RATE_LIMITS: TestedMutant[] = [
   },
   {
     rule: 'a pause holds nothing back',
-    changes: [change(PACER, 'Math.max(heldUntilMs, clockMs() + pauseMs)', 'Math.max(heldUntilMs, -pauseMs)')],
+    changes: [change(PACER, 'Math.max(pausedUntilMs, clockMs() + pauseMs)', 'Math.max(pausedUntilMs, -pauseMs)')],
     test: unit('pacer', 'a pause holds every request back for'),
   },
   {
@@ -46,15 +46,15 @@ export const RATE_LIMITS: TestedMutant[] = [
     changes: [
       change(
         PACER,
-        'Math.min(retryAfterMs ?? limits.defaultHoldMs, limits.maxHoldMs)',
-        'retryAfterMs ?? limits.defaultHoldMs',
+        'Math.min(retryAfterMs ?? limits.defaultPauseMs, limits.maxPauseMs)',
+        'retryAfterMs ?? limits.defaultPauseMs',
       ),
     ],
     test: unit('pacer', 'a pause holds every request back for'),
   },
   {
     rule: 'the last pause counts, however short',
-    changes: [change(PACER, 'Math.max(heldUntilMs, clockMs() + pauseMs)', 'clockMs() + pauseMs')],
+    changes: [change(PACER, 'Math.max(pausedUntilMs, clockMs() + pauseMs)', 'clockMs() + pauseMs')],
     test: unit('pacer', 'a shorter pause does not end a longer one'),
   },
   {

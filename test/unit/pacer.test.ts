@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createPacer } from '../../src/hosting-api/pacer.ts';
 
-const LIMITS = { defaultHoldMs: 5_000, maxHoldMs: 60_000, spreadMs: 2_000 };
+const LIMITS = { defaultPauseMs: 5_000, maxPauseMs: 60_000, spreadMs: 2_000 };
 
 /** A pacer at a time that the test moves, with the middle of every random range. */
 function pacerAt(startMs = 0) {
@@ -24,34 +24,34 @@ test('without a pause and a ceiling, every request is granted at once', () => {
   for (const key of ['a', 'b', 'a']) assert.deepEqual(pacer.turn(read(key), 0), { waitMs: 0, granted: true });
 });
 
-for (const [what, retryAfterMs, heldMs] of [
+for (const [what, retryAfterMs, pauseMs] of [
   ['the time that the service names', 10_000, 10_000],
-  ['the default if it names none', null, LIMITS.defaultHoldMs],
-  ['the longest pause if it names centuries', 1e13, LIMITS.maxHoldMs],
+  ['the default if it names none', null, LIMITS.defaultPauseMs],
+  ['the longest pause if it names centuries', 1e13, LIMITS.maxPauseMs],
 ] as const) {
   test(`a pause holds every request back for ${what}`, () => {
     const { pacer, moveTo } = pacerAt();
-    pacer.hold(retryAfterMs);
-    assert.deepEqual(pacer.turn(post('p'), 0), { waitMs: heldMs, granted: false });
+    pacer.pause(retryAfterMs);
+    assert.deepEqual(pacer.turn(post('p'), 0), { waitMs: pauseMs, granted: false });
     // Spread, so that the reads of all runs do not come again at the same moment.
-    assert.deepEqual(pacer.turn(read('r'), 0), { waitMs: heldMs + LIMITS.spreadMs / 2, granted: false });
-    assert.equal(pacer.isHeld, true);
-    moveTo(heldMs);
-    assert.equal(pacer.isHeld, false);
+    assert.deepEqual(pacer.turn(read('r'), 0), { waitMs: pauseMs + LIMITS.spreadMs / 2, granted: false });
+    assert.equal(pacer.isPaused, true);
+    moveTo(pauseMs);
+    assert.equal(pacer.isPaused, false);
     assert.deepEqual(pacer.turn(read('r'), 0), { waitMs: 0, granted: true });
   });
 }
 
 test('a shorter pause does not end a longer one', () => {
   const { pacer } = pacerAt();
-  pacer.hold(20_000);
-  pacer.hold(0);
+  pacer.pause(20_000);
+  pacer.pause(0);
   assert.equal(pacer.turn(post('p'), 0).waitMs, 20_000);
 });
 
 test('a request waits for the end of a pause that is near enough', () => {
   const { pacer } = pacerAt();
-  pacer.hold(1_000);
+  pacer.pause(1_000);
   assert.deepEqual(pacer.turn(post('p'), 1_000), { waitMs: 1_000, granted: true });
 });
 
@@ -112,25 +112,25 @@ test('property: granted requests keep the share, whoever asks and whenever', () 
     key: fc.integer({ min: 0, max: 8 }),
     isTrigger: fc.boolean(),
     maxWaitMs: fc.constantFrom(0, 200, 1_000),
-    holdMs: fc.option(fc.integer({ min: 0, max: 500 })),
+    pauseMs: fc.option(fc.integer({ min: 0, max: 500 })),
   });
   fc.assert(
     fc.property(fc.constantFrom(0.5, 2, 10, 100), fc.array(asked, { maxLength: 60 }), (share, all) => {
       const { pacer, moveTo } = pacerAt();
       pacer.setShare(share);
       let nowMs = 0;
-      let heldUntilMs = 0;
+      let pausedUntilMs = 0;
       const sentMs: number[] = [];
-      for (const { afterMs, key, isTrigger, maxWaitMs, holdMs } of all) {
+      for (const { afterMs, key, isTrigger, maxWaitMs, pauseMs } of all) {
         moveTo((nowMs += afterMs));
-        if (holdMs !== null) {
-          pacer.hold(holdMs);
-          heldUntilMs = Math.max(heldUntilMs, nowMs + holdMs);
+        if (pauseMs !== null) {
+          pacer.pause(pauseMs);
+          pausedUntilMs = Math.max(pausedUntilMs, nowMs + pauseMs);
         }
         const { waitMs, granted } = pacer.turn({ key: `${key} ${isTrigger}`, isTrigger }, maxWaitMs);
         assert.equal(granted, waitMs <= maxWaitMs);
         if (!granted) continue;
-        assert.ok(nowMs + waitMs >= heldUntilMs, 'sent during a pause');
+        assert.ok(nowMs + waitMs >= pausedUntilMs, 'sent during a pause');
         sentMs.push(nowMs + waitMs);
       }
       const nextMs = nowMs + pacer.turn(read('new'), 0).waitMs;

@@ -65,9 +65,9 @@ test('a token that every worker was refused with is tolerated as long, although 
   assert.equal(givenUp(row(10, 503), lost, { ...times, nextAtMs: 120_000 })?.type, 'OutcomeUnknown');
 });
 
-const { defaultHoldMs } = TIMING.pace;
+const { defaultPauseMs } = TIMING.pace;
 const HELD: [what: string, read: ReadFailure, untilMs: number | null][] = [
-  ['429', failure(429), defaultHoldMs],
+  ['429', failure(429), defaultPauseMs],
   ['429 with Retry-After', { ...failure(429), retryAfterMs: 7_000 }, 7_000],
   ['503 with Retry-After', { ...failure(503), retryAfterMs: 7_000 }, 7_000],
   ['503 without Retry-After', failure(503), null],

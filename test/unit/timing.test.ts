@@ -76,8 +76,8 @@ test('a command without Temporal or a worker ends within ten seconds', () => {
 });
 
 test('one answer cannot hold a worker back longer than the default budget of an operation', () => {
-  assert.ok(pace.defaultHoldMs + pace.spreadMs < pace.maxHoldMs);
-  assert.ok(pace.maxHoldMs <= 300_000);
+  assert.ok(pace.defaultPauseMs + pace.spreadMs < pace.maxPauseMs);
+  assert.ok(pace.maxPauseMs <= 300_000);
 });
 
 test('a new worker has its share of the ceiling before an old one is forgotten', () => {

@@ -185,7 +185,7 @@ function pauseAfter(answer: Exclude<ReportAnswer, { kind: 'taken' }>, count: num
   if (answer.kind !== 'later' || answer.afterMs === null) return growingMs;
   // An answer with a note only read the receiver, so the message itself may follow at once. A receiver that asks for a
   // pause of one second all day long would fill the history.
-  return 'note' in answer ? answer.afterMs : Math.min(Math.max(answer.afterMs, growingMs), notify.maxHoldMs);
+  return 'note' in answer ? answer.afterMs : Math.min(Math.max(answer.afterMs, growingMs), notify.maxPauseMs);
 }
 
 /** A run that was terminated sends no signal, so this looks at it, at growing intervals. */

@@ -30,7 +30,7 @@ const SPARE_REQUESTS = 1;
 export function createPace({ clock, tape, process, onFinding }: PaceParts): Pace {
   const nowMs = () => clock.nowMs;
   const real = createPacer(TIMING.pace, nowMs, () => tape.choose('spread', 1_000) / 1_000);
-  let heldUntilMs = -Infinity;
+  let pausedUntilMs = -Infinity;
   let sent: { atMs: number; isTrigger: boolean }[] = [];
   let share: number | null = null;
   let stops = 0;
@@ -42,7 +42,7 @@ export function createPace({ clock, tape, process, onFinding }: PaceParts): Pace
   function checkLeaving(isTrigger: boolean): void {
     const atMs = clock.nowMs;
     granted = Math.max(0, granted - 1);
-    if (atMs < heldUntilMs) onFinding(`S10: a request left ${heldUntilMs - atMs} ms before the end of a pause`);
+    if (atMs < pausedUntilMs) onFinding(`S10: a request left ${pausedUntilMs - atMs} ms before the end of a pause`);
     // What waited for its turn while the process was stopped leaves together.
     if (stops !== process.stops) [stops, sent, grantedBefore] = [process.stops, [], granted];
     sent.push({ atMs, isTrigger });
@@ -55,8 +55,8 @@ export function createPace({ clock, tape, process, onFinding }: PaceParts): Pace
   return {
     pacer: {
       ...real,
-      get isHeld() {
-        return real.isHeld;
+      get isPaused() {
+        return real.isPaused;
       },
       setShare(perSecond) {
         [share, sent, grantedBefore] = [perSecond, [], granted];
@@ -78,7 +78,7 @@ export function createPace({ clock, tape, process, onFinding }: PaceParts): Pace
     checked: (send) => async (options, call, token) => {
       checkLeaving(call.method === 'POST');
       const answer = await send(options, call, token);
-      heldUntilMs = Math.max(heldUntilMs, clock.nowMs + pauseMs(answer));
+      pausedUntilMs = Math.max(pausedUntilMs, clock.nowMs + pauseMs(answer));
       return answer;
     },
   };
@@ -88,6 +88,6 @@ export function createPace({ clock, tape, process, onFinding }: PaceParts): Pace
 function pauseMs({ status, headers }: RawAnswer): number {
   const seconds = /^\d+$/.exec(String(headers['retry-after']))?.[0];
   if (status !== 429 && !(status === 503 && seconds !== undefined)) return 0;
-  const { defaultHoldMs, maxHoldMs } = TIMING.pace;
-  return Math.min(seconds === undefined ? defaultHoldMs : Number(seconds) * 1_000, maxHoldMs);
+  const { defaultPauseMs, maxPauseMs } = TIMING.pace;
+  return Math.min(seconds === undefined ? defaultPauseMs : Number(seconds) * 1_000, maxPauseMs);
 }

@@ -24,7 +24,7 @@ export const TIMING = {
     heartbeatTimeoutMs: ATTEMPT,
   },
   lookup: { ...REAL.lookup, optionalMs: ATTEMPT, pollersMs: ATTEMPT, regularMs: ATTEMPT },
-  pace: { ...REAL.pace, defaultHoldMs: 300, leastPauseMs: 100, spreadMs: 200, countWorkersMs: SECOND },
+  pace: { ...REAL.pace, defaultPauseMs: 300, leastPauseMs: 100, spreadMs: 200, countWorkersMs: SECOND },
   verdict: { ...REAL.verdict, minSettleMs: SECOND, coverageSlackMs: LONG },
   lock: { ...REAL.lock, lookAgainMs: 4 * SECOND },
   freeze: { ...REAL.freeze, spreadMs: SECOND, confirmedWithinMs: LONG },

@@ -11,7 +11,7 @@ export const TIMING: typeof REAL = {
   read: { ...REAL.read, answerMs: 5 * SECOND, activityMs: 6 * SECOND },
   lookup: { ...REAL.lookup, pollersMs: 4 * SECOND },
   // Tests of one file share a worker, and so its pauses. A read waits for a second.
-  pace: { defaultHoldMs: 300, leastPauseMs: 100, maxHoldMs: 2 * SECOND, spreadMs: 200, countWorkersMs: SECOND },
+  pace: { defaultPauseMs: 300, leastPauseMs: 100, maxPauseMs: 2 * SECOND, spreadMs: 200, countWorkersMs: SECOND },
   poll: { ...REAL.poll, unauthorizedPauseMs: 3 * SECOND, parkedPauseMs: SECOND },
   // A busy machine reads late, and then the outcome of a POST stays unknown.
   verdict: { ...REAL.verdict, minSettleMs: 3 * SECOND, coverageSlackMs: 30 * SECOND },
