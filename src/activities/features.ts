@@ -7,7 +7,7 @@ import {
 } from '../features/approvals/worker.ts';
 import type { ActivityDeps } from './deps.ts';
 import type { Fact } from './fact.ts';
-import { createFreezeActivities, freezePermit, freezesFact, type Judge } from '../features/freezes/worker.ts';
+import { createFreezeActivities, freezePermit, freezesFact, type FreezeJudge } from '../features/freezes/worker.ts';
 import { createGates, gatesFact } from '../features/gates/worker.ts';
 import type { Permit } from './post-checks.ts';
 import { reportsFact } from '../features/notifications/worker-reports.ts';
@@ -23,7 +23,7 @@ export const featureActivities = (deps: ActivityDeps) => ({
 
 /** What facts and permits ask. */
 export interface Judges {
-  judge: Judge;
+  freezes: FreezeJudge;
   approvals: ApprovalJudge;
 }
 

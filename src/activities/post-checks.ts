@@ -57,9 +57,9 @@ export async function permitPost(
   for (const answer of asked) answer.catch(() => undefined);
   const { permit, nowMs, untilMs } = await askTemporal(deps, activity);
   for (const answer of asked) {
-    const judge = await answer;
+    const refusalAt = await answer;
     // These are the first and the last moment at which the request may leave, by Temporal's clock.
-    const refusal = judge(nowMs) ?? judge(untilMs);
+    const refusal = refusalAt(nowMs) ?? refusalAt(untilMs);
     if (refusal !== null) throw refusal;
   }
   return permit;

@@ -7,7 +7,7 @@ import type { Configuration } from '../config/load.ts';
 import { createHostingApiClient, createPacer, type Pacer, type RequestReport } from '../hosting-api/index.ts';
 import { announcePolicy, refuseOtherService, type PolledQueue } from './queue.ts';
 import { createApprovalJudge } from '../features/approvals/worker.ts';
-import { createJudge } from '../features/freezes/worker.ts';
+import { createFreezeJudge } from '../features/freezes/worker.ts';
 import type { CurrentPolicy } from '../config/live-policy.ts';
 import { requireAll } from '../config/policy.ts';
 import { createNotifier } from '../features/notifications/worker.ts';
@@ -111,7 +111,7 @@ export async function startWorker(
     readSite: createSiteReader(),
     getPage: readPage,
     policy,
-    judge: createJudge(policy, findFreezes),
+    freezes: createFreezeJudge(policy, findFreezes),
     approvals: createApprovalJudge(policy),
     workerInfo: {
       ...served,

@@ -37,7 +37,7 @@ const FORBIDDEN: [file: string, code: string][] = [
   ['workflows/polling/poll-until.ts', "import { slotOf } from '../../request/calendar/local-time.ts';"],
   ['features/freezes/rules.ts', "import 'node:fs';"],
   ['features/freezes/rules.ts', "import { z } from 'zod';"],
-  ['features/freezes/rules.ts', "import { createJudge } from './worker.ts';"],
+  ['features/freezes/rules.ts', "import { createFreezeJudge } from './worker.ts';"],
   ['features/freezes/shapes.ts', "import { condition } from '@temporalio/workflow';"],
   ['features/freezes/shapes.ts', "import { heldPart } from './rules.ts';"],
   ['features/freezes/worker.ts', "import { createFreezes } from './client.ts';"],

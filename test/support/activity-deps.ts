@@ -1,7 +1,7 @@
 /** For tests of activities that call only the service. */
 import { createPool } from '../../src/worker/pool.ts';
 import { createApprovalJudge } from '../../src/features/approvals/worker.ts';
-import { createJudge } from '../../src/features/freezes/worker.ts';
+import { createFreezeJudge } from '../../src/features/freezes/worker.ts';
 import { fixedPolicy } from '../../src/config/live-policy.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { MACHINE_CLOCKS } from '../../src/activities/stopwatch.ts';
@@ -26,7 +26,7 @@ export const SERVICE_ONLY: Omit<ActivityDeps, 'service' | 'workerInfo'> = {
   getPage: () => Promise.reject(new Error('these tests measure no gate')),
   readSite: () => Promise.reject(new Error('these tests check no site')),
   approvals: createApprovalJudge(fixedPolicy({})),
-  judge: createJudge(fixedPolicy({}), () => Promise.resolve([])),
+  freezes: createFreezeJudge(fixedPolicy({}), () => Promise.resolve([])),
   admission: { admitNewcomer: () => true, noteRead: () => 0 },
   clocks: MACHINE_CLOCKS,
   pool: createPool(() => Promise.resolve(Date.now())),

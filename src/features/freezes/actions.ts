@@ -15,7 +15,7 @@ import { configFile } from '../../config/environment/environment.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { buildInventory, targetsOn } from '../../config/inventory.ts';
 import { operationsOf, siteTarget, targetText, type PlannedOperation, type Target } from '../../contract/target.ts';
-import { createJudge, type FindFreezes, type Judge } from './worker.ts';
+import { createFreezeJudge, type FindFreezes, type FreezeJudge } from './worker.ts';
 import { policyOf } from '../../config/policy.ts';
 import { noteUnreadable } from '../../cli/run-text.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -152,7 +152,7 @@ async function listed(
     );
     return { frozen: isActive || isClosed, entries, running };
   }
-  const judge = createJudge(
+  const judge = createFreezeJudge(
     () => Promise.resolve(policy),
     () => Promise.resolve(running),
   );
@@ -251,7 +251,7 @@ const MAX_ASKED = 100;
 export const freezesPart: DryRunPart = {
   name: 'freezes',
   async look(planned, { belay, policy }) {
-    const judge = createJudge(() => Promise.resolve(policy), findIn(belay));
+    const judge = createFreezeJudge(() => Promise.resolve(policy), findIn(belay));
     const operations = planned.runs.flatMap(operationsOf);
     const letOff = await letOffBy(planned, judge);
     const frozenAt = await judge.look({ operations, letOff }, TIMING.client.startMs);
@@ -280,7 +280,7 @@ const findIn =
     return running.filter(({ workflowId }) => ids.includes(workflowId));
   };
 
-async function letOffBy({ override }: Planned, judge: Judge): Promise<LetOff[]> {
+async function letOffBy({ override }: Planned, judge: FreezeJudge): Promise<LetOff[]> {
   if (override === undefined) return [];
   const answer = await judge.override(override.freezes, Date.now(), TIMING.client.startMs);
   if ('error' in answer) throw new BelayError(answer.error.type, answer.error.message);

@@ -41,9 +41,9 @@ interface Look {
   letOff?: readonly LetOff[] | undefined;
 }
 
-export type Judge = ReturnType<typeof createJudge>;
+export type FreezeJudge = ReturnType<typeof createFreezeJudge>;
 
-export function createJudge(policy: CurrentPolicy, findFreezes: FindFreezes) {
+export function createFreezeJudge(policy: CurrentPolicy, findFreezes: FindFreezes) {
   return {
     /** @throws if Temporal does not answer in time */
     async look({ operations, letOff = [] }: Look, withinMs: number): Promise<FrozenAt> {
@@ -118,12 +118,12 @@ function neverText(name: string, endText: string | null | undefined, freeze: AdH
 const unknownName = (name: string): string =>
   `override: there is no freeze or window "${plainText(name)}": \`belay freezes\` lists them`;
 
-type Deps = Pick<ActivityDeps, 'judge' | 'policy' | 'workerInfo'>;
+type Deps = Pick<ActivityDeps, 'freezes' | 'policy' | 'workerInfo'>;
 
-export const createFreezeActivities = ({ judge, policy, workerInfo }: Deps) => ({
+export const createFreezeActivities = ({ freezes, policy, workerInfo }: Deps) => ({
   /** Finds which parts are frozen. `frozen` is null if none is. */
   judgeFreezes: async (question: FreezeQuestion): Promise<FreezeAnswer> => ({
-    frozen: await frozenParts(question, judge),
+    frozen: await frozenParts(question, freezes),
     epoch: workerInfo.epoch,
   }),
 
@@ -144,7 +144,7 @@ const questionOf = (
 });
 
 /** @returns null if nothing is frozen. @throws if Temporal does not answer */
-async function frozenParts(question: FreezeQuestion, judge: Judge): Promise<FrozenParts | null> {
+async function frozenParts(question: FreezeQuestion, judge: FreezeJudge): Promise<FrozenParts | null> {
   const { serverId, fleet, backsUp, keepGoing = false, letOff, atMs } = question;
   // Without keepGoing, a run whose first target is frozen does not continue.
   const planned = deploymentsOf(question).slice(0, keepGoing ? undefined : 1);
@@ -162,14 +162,15 @@ async function frozenParts(question: FreezeQuestion, judge: Judge): Promise<Froz
  */
 export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
   ...FREEZES_FACT,
-  async ask({ request, begins, atMs }, { judge }) {
+  async ask({ request, begins, atMs }, { freezes }) {
     const isRollout = request.type === ROLLOUT_TYPE;
     if (!begins && !isRollout) return undefined;
     const input = request.input as RunInput;
     const { attempt = 1 } = request.input as Partial<RolloutInput>;
-    const override = await overrideOf(input, judge, atMs, isRollout && attempt > 1);
+    const override = await overrideOf(input, freezes, atMs, isRollout && attempt > 1);
     const isRefused = override !== undefined && 'error' in override;
-    const frozen = isRollout || isRefused ? null : await frozenParts(questionOf(input, atMs, override?.letOff), judge);
+    const frozen =
+      isRollout || isRefused ? null : await frozenParts(questionOf(input, atMs, override?.letOff), freezes);
     return frozen === null && override === undefined
       ? undefined
       : definedFields({ frozen: frozen ?? undefined, override });
@@ -179,7 +180,7 @@ export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
 /** A run of a rollout overrides what its rollout overrides. By now, those freezes may have ended. */
 async function overrideOf(
   { override, letOff }: RunInput,
-  judge: Judge,
+  judge: FreezeJudge,
   atMs: number,
   isRetry: boolean,
 ): Promise<OverrideAnswer | undefined> {
@@ -191,8 +192,8 @@ async function overrideOf(
 }
 
 /** Judges by Temporal's clock, for the first and the last moment at which the request may leave. */
-export const freezePermit: Permit = async (input, { judge }) => {
-  const frozenAt = await judge
+export const freezePermit: Permit = async (input, { freezes }) => {
+  const frozenAt = await freezes
     .look({ operations: [input], letOff: input.letOff }, TIMING.post.permitMs)
     .catch(couldNotAsk);
   return (atMs) => {

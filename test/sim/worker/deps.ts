@@ -9,7 +9,7 @@ import { lookupsAndSignals } from '../../../src/client/lookups/index.ts';
 import { startedBy } from '../../../src/client/lookups/runs.ts';
 import { createHostingApiClient } from '../../../src/hosting-api/index.ts';
 import { createApprovalJudge } from '../../../src/features/approvals/worker.ts';
-import { createJudge, type FindFreezes } from '../../../src/features/freezes/worker.ts';
+import { createFreezeJudge, type FindFreezes } from '../../../src/features/freezes/worker.ts';
 import { fixedPolicy } from '../../../src/config/live-policy.ts';
 import { HTTP_TIMEOUTS } from '../../../src/worker/probe-service.ts';
 import { createModelClient } from '../temporal/client.ts';
@@ -74,7 +74,7 @@ export function createDeps(
       readText: (path) => parts.readText(path),
       verifyToken: () => Promise.reject(new Error('the simulator has no GitHub')),
     }),
-    judge: createJudge(fixedPolicy(parts.configuration), findFreezesInTime),
+    freezes: createFreezeJudge(fixedPolicy(parts.configuration), findFreezesInTime),
     pool: {
       begun: () => Promise.resolve(),
       nowMs: () => clock.nowMs,
