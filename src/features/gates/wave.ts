@@ -163,7 +163,7 @@ async function measureAll(gated: Gated): Promise<boolean> {
   const { gates, gating } = gated;
   const { isOver } = gating.rollout;
   const binding = (verdict: GateVerdict) =>
-    gates.filter((it) => !it.plan.dryRun && it.verdict === verdict && it.letOff === null);
+    gates.filter((it) => !it.plan.dryRun && it.verdict === verdict && it.overriddenBy === null);
   // A person who resumes overrides only the gates that paused the rollout. Its other gates are measured to their end.
   for (;;) {
     const open = gates.filter(({ verdict }) => verdict === null);
@@ -204,8 +204,8 @@ async function afterFailure(gated: Gated, gate: MeasuredGate): Promise<boolean> 
   const reason = gateReason(wave, gate, 'failed');
   if (gating.on.failed === 'stop') return stop(gated, plan, 'failed', 'GateFailed', reason);
   gating.failed = reason;
-  gate.letOff = await untilLetOff(gated, plan, () => reason, { isOver: gating.rollout.isOver });
-  if (gate.letOff === null) return false;
+  gate.overriddenBy = await untilResumed(gated, plan, () => reason, { isOver: gating.rollout.isOver });
+  if (gate.overriddenBy === null) return false;
   gating.failed = null;
   return true;
 }
@@ -228,12 +228,12 @@ async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Prom
   const isDone = () => isClosed || rollout.isOver() || isDecided();
   const slowly = (it: GatePlan) => slowIntervalMs(it, on.patienceMs, doubtful.length);
   void measure(gated, doubtful, isDone, slowly);
-  const letOff = await untilLetOff(gated, plan, reason, { isOver: isDone, forMs: on.patienceMs });
+  const decision = await untilResumed(gated, plan, reason, { isOver: isDone, forMs: on.patienceMs });
   isClosed = true;
   if (gating.waiting !== null) gating.waiting.inconclusive = [];
   if (rollout.isOver()) return false;
-  if (letOff !== null) {
-    for (const gate of doubtful.filter(isOpen)) gate.letOff = letOff;
+  if (decision !== null) {
+    for (const gate of doubtful.filter(isOpen)) gate.overriddenBy = decision;
     return true;
   }
   if (!isDecided()) {
@@ -257,7 +257,7 @@ function doubtText({ wave }: Gated, [first, ...others]: readonly MeasuredGate[],
  *
  * @returns the resume, or null if the rollout is over before
  */
-async function untilLetOff(
+async function untilResumed(
   { gating, show }: Gated,
   plan: GatePlan,
   reason: () => string,
@@ -327,9 +327,9 @@ function recordHeldGates(result: RolloutResult, wave: string, gates: readonly Me
   };
 }
 
-function endOf({ verdict, letOff }: MeasuredGate): Partial<Held> {
+function endOf({ verdict, overriddenBy }: MeasuredGate): Partial<Held> {
   if (verdict === 'passed') return { end: 'passed' };
-  if (letOff !== null) return { end: 'overridden', by: letOff.by, why: letOff.reason };
+  if (overriddenBy !== null) return { end: 'overridden', by: overriddenBy.by, why: overriddenBy.reason };
   if (verdict === 'failed') return { end: 'failed' };
   return { end: verdict === null ? 'cancelled' : 'gave_up' };
 }
@@ -341,7 +341,7 @@ interface MeasuredGate {
   state: GateState;
   verdict: GateVerdict | null;
   /** The decision of a person that overrides the verdict. Null if there is none. */
-  letOff: Decision | null;
+  overriddenBy: Decision | null;
   nextMs: number;
 }
 
@@ -349,7 +349,7 @@ const newGate = (plan: GatePlan): MeasuredGate => ({
   plan,
   state: NO_MEASUREMENT,
   verdict: null,
-  letOff: null,
+  overriddenBy: null,
   nextMs: Date.now() + plan.initialDelayMs,
 });
 
