@@ -43,7 +43,8 @@ interface RowOf<P extends RunOptionPath = RunOptionPath> {
 const BACKUP: readonly RunCommand[] = ['run', 'backup'];
 const DEPLOY: readonly RunCommand[] = ['run', 'deploy'];
 const VERDICT: readonly RunCommand[] = ['run', 'deploy', 'watch'];
-const LOCK: readonly RunCommand[] = ['run', 'backup', 'deploy'];
+/** The commands that send a request to the service. */
+const SENDING: readonly RunCommand[] = ['run', 'backup', 'deploy'];
 const ALL: readonly RunCommand[] = ['run', 'backup', 'deploy', 'watch'];
 
 const { minSettleMs } = TIMING.verdict;
@@ -142,7 +143,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
   },
   waits: {
     flag: '--waits',
-    commands: LOCK,
+    commands: SENDING,
     type: { kind: 'choice', of: ['loop', 'pooled'] },
     yaml: 'waits',
     default: 'loop',
@@ -185,7 +186,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
   },
   ifBusy: {
     flag: '--if-busy',
-    commands: LOCK,
+    commands: SENDING,
     type: { kind: 'choice', of: ['wait', 'fail'] },
     yaml: 'ifBusy',
     default: 'wait',
@@ -195,7 +196,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
   },
   busyTimeoutMs: {
     flag: '--busy-timeout',
-    commands: LOCK,
+    commands: SENDING,
     type: { kind: 'duration', limits: LIMITS.busyTimeoutMs },
     yaml: 'busyTimeout',
     default: HOUR_MS / 2,
@@ -203,7 +204,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
   },
   ifFrozen: {
     flag: '--if-frozen',
-    commands: LOCK,
+    commands: SENDING,
     type: { kind: 'choice', of: ['fail', 'wait'] },
     yaml: 'ifFrozen',
     default: 'fail',
@@ -211,7 +212,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
   },
   freezeWaitMs: {
     flag: '--freeze-wait',
-    commands: LOCK,
+    commands: SENDING,
     type: { kind: 'duration', limits: LIMITS.freezeWaitMs },
     yaml: 'freezeWait',
     default: 12 * HOUR_MS,
