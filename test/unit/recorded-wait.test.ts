@@ -34,7 +34,7 @@ const read = (eventId: number, answer: object) => [
 
 const shownBy = async (...events: object[]) => {
   const wait = await waitOf(client, backup, events);
-  return wait !== null && wait !== 'other' && 'tries' in wait && wait.kind !== 'check' ? wait : null;
+  return wait !== null && wait !== 'unknown' && 'tries' in wait && wait.kind !== 'check' ? wait : null;
 };
 
 test('a wait shows the status of a read for a hint, which leaves the timer as it was', async () => {

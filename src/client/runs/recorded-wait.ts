@@ -41,13 +41,13 @@ export async function latestEvents(
 /**
  * @returns null if the operation does not wait for a read, and `other` if the events do not say which read it waits for
  */
-export async function waitOf(client: Client, open: OpenOperation, events: Events): Promise<Waiting | 'other' | null> {
+export async function waitOf(client: Client, open: OpenOperation, events: Events): Promise<Waiting | 'unknown' | null> {
   const begun = events.find((it) => it.timerStartedEventAttributes ?? isPooled(it));
-  if (begun === undefined) return events.length < LATEST_EVENTS ? null : 'other';
+  if (begun === undefined) return events.length < LATEST_EVENTS ? null : 'unknown';
   const { summary } = begun.userMetadata ?? {};
   const text = (await decoded<string>(client, summary ? [summary] : [])) ?? '';
   const read = readOfSummary(text, isBackup(open) ? 'backup' : 'deployment');
-  if (read === null) return 'other';
+  if (read === null) return 'unknown';
   const beganMs = tsToMs(begun.eventTime);
   if (isPooled(begun)) return pooledWait(client, read, begun);
   const dueMs = beganMs + tsToMs(begun.timerStartedEventAttributes?.startToFireTimeout);
@@ -60,9 +60,9 @@ async function pooledWait(
   client: Client,
   read: Omit<WaitingForRead, 'nextReadAt'>,
   { activityTaskScheduledEventAttributes: scheduled }: Events[number],
-): Promise<Waiting | 'other'> {
+): Promise<Waiting | 'unknown'> {
   const wait = await decoded<PooledWait>(client, scheduled?.input?.payloads);
-  if (wait === null) return 'other';
+  if (wait === null) return 'unknown';
   const { state } = wait.progress;
   const nextReadAt = new Date(nextRead(state).atMs).toISOString();
   return { ...read, nextReadAt, pooled: { everyMs: state.schedule.intervalMs } };
@@ -74,7 +74,7 @@ const isPooled = (event: Events[number]): boolean =>
 /** @returns null if the events do not say what the operation waits for */
 export async function recordedWait(session: Session, open: OpenOperation): Promise<Waiting | null> {
   const wait = await waitOf(session.client, open, await latestEvents(session, open));
-  return wait === 'other' ? null : wait;
+  return wait === 'unknown' ? null : wait;
 }
 
 /* Follows a pooled wait. Its workflow does not hear of the reads, but Temporal keeps the heartbeats of their worker. */

@@ -55,7 +55,7 @@ async function progressOf(session: Session, handle: WorkflowHandle, isUnattended
   const events = await latestEvents(session, open);
   const wait = await waitOf(session.client, open, events);
   // Only the operation itself knows since when it is parked.
-  if (wait === 'other') return statusOf(session, described);
+  if (wait === 'unknown') return statusOf(session, described);
   const waiting = await withPooledProgress(session, open, wait);
   const contact = isUnattended(events) ? 'silent' : 'answers';
   return { result: withLink(session, result), waiting, ...(await contactFields(session, described, contact)) };

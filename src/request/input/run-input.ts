@@ -37,7 +37,7 @@ const inUnits = (max: number) => `at most ${max} UTF-16 units: a character beyon
 /** Returns what is wrong, as the end of a sentence that begins with the place, or null. */
 type Problem<T> = (value: T) => string | null;
 
-const saying =
+const refinedBy =
   <T>(problemOf: Problem<T>) =>
   (value: T, context: z.core.$RefinementCtx) => {
     const problem = problemOf(value);
@@ -49,7 +49,7 @@ const text = () => z.string({ error: 'is not a string' });
 /** The JSON Schema states the rules of validate-id.ts in its own words. */
 export const idOf = (what: string) =>
   text()
-    .superRefine(saying(problemOfId))
+    .superRefine(refinedBy(problemOfId))
     .meta({
       minLength: 1,
       maxLength: MAX_ID_LENGTH,
@@ -67,7 +67,7 @@ function namesOf(what: string, error: string) {
     .array(idOf(what), { error })
     .min(1, { error })
     .max(MAX_OVERRIDES, { error: `has over ${MAX_OVERRIDES} names` })
-    .superRefine(saying((names) => (new Set(names).size < names.length ? 'names one twice' : null)));
+    .superRefine(refinedBy((names) => (new Set(names).size < names.length ? 'names one twice' : null)));
 }
 
 export const oneOrMoreNames = () =>
@@ -190,7 +190,7 @@ export const targetSchema = objectOf(
 const forPeople = (description: string) =>
   z
     .string({ error: 'is empty: give one' })
-    .superRefine(saying(problemOfText))
+    .superRefine(refinedBy(problemOfText))
     .meta({ description, pattern: /\S/.source, maxLength: MAX_TEXT_LENGTH });
 
 const decision = { reason: forPeople('Recorded with the run.'), by: forPeople('Who decides.').optional() };
