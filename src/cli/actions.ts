@@ -130,8 +130,6 @@ export type OneRunOptions = WaitingOptions & {
   runId?: string;
   exitStatus?: boolean;
   watch?: boolean;
-  /** Set by `cancel`, not on the command line. */
-  isCancelRequested?: true;
 };
 
 export function wait(id: string, options: OneRunOptions): Promise<void> {
@@ -148,13 +146,13 @@ export function wait(id: string, options: OneRunOptions): Promise<void> {
 
 export function status(id: string, options: OneRunOptions): Promise<void> {
   return exitWith(async (belay) => {
-    const stopped = options.watch === true ? await watch(belay, id, options) : null;
+    const stopped = options.watch === true ? await followStatus(belay, id, options) : null;
     return stopped ?? show(belay, id, options);
   });
 }
 
 /** @returns an exit code if the user stopped watching */
-function watch(belay: Belay, id: string, { runId }: OneRunOptions): Promise<number | null> {
+function followStatus(belay: Belay, id: string, { runId }: OneRunOptions): Promise<number | null> {
   const { stdout } = process;
   if (isRollout(id)) {
     const rollout = belay.rollouts.get(id, runId);
@@ -169,7 +167,7 @@ export function cancel(id: string, options: OneRunOptions): Promise<void> {
   return exitWith(async (belay) => {
     const wasOpen = await (isRollout(id) ? belay.rollouts : belay).get(id, options.runId).cancel();
     if (!wasOpen) printNote(`${id} had ended: there was nothing to cancel`);
-    return show(belay, id, { ...options, isCancelRequested: true }).catch((error: unknown) => {
+    return show(belay, id, options, true).catch((error: unknown) => {
       if (!(error instanceof BelayError) || error.type !== 'Usage') throw error;
       // The request to cancel was sent. Only the result cannot be decoded here.
       printFailure({ ...resultOfError(error), workflowId: id }, options.json === true);
@@ -185,12 +183,12 @@ async function exitWith(act: (belay: Belay) => Promise<number>): Promise<void> {
 
 const isRollout = (workflowId: string): boolean => workflowId.startsWith(ROLLOUT_PREFIX);
 
-function show(belay: Belay, id: string, options: OneRunOptions): Promise<number> {
-  if (isRollout(id)) return showRollout(belay.rollouts.get(id, options.runId), options);
-  return showStatus(belay, belay.get(id, options.runId), options);
+function show(belay: Belay, id: string, options: OneRunOptions, isCancelRequested = false): Promise<number> {
+  if (isRollout(id)) return showRollout(belay.rollouts.get(id, options.runId), options, isCancelRequested);
+  return showStatus(belay, belay.get(id, options.runId), options, isCancelRequested);
 }
 
-async function showStatus(belay: Belay, run: Run, options: OneRunOptions): Promise<number> {
+async function showStatus(belay: Belay, run: Run, options: OneRunOptions, isCancelRequested: boolean): Promise<number> {
   const status = await run.status();
   const { result, waiting } = status;
   const why = waiting === null ? null : waitingSentence(waiting, nameOfPartInFlight(result));
@@ -198,7 +196,7 @@ async function showStatus(belay: Belay, run: Run, options: OneRunOptions): Promi
   const eta = etaOf(status, past);
   if (options.json === true) printJson({ ...result, waiting, why, eta: etaDocument(eta) });
   else {
-    const cancelled = options.isCancelRequested === true && isInFlight(status) ? [CANCELLATION_REQUESTED] : [];
+    const cancelled = isCancelRequested && isInFlight(status) ? [CANCELLATION_REQUESTED] : [];
     print([...statusLines(status, eta), ...cancelled, ...(await freezeLines(result, eta)), ...adviceNotes(past)]);
   }
   await writeSummary(options.summary, async () => runMarkdown(result, await adviceOnRun(belay, result)));

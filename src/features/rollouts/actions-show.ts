@@ -42,10 +42,9 @@ export interface ShowOptions {
   summary?: string;
   exitStatus?: boolean;
   watch?: boolean;
-  isCancelRequested?: true;
 }
 
-export async function showRollout(rollout: Rollout, options: ShowOptions): Promise<number> {
+export async function showRollout(rollout: Rollout, options: ShowOptions, isCancelRequested = false): Promise<number> {
   const status = await rollout.status();
   const { result, waiting } = status;
   const isInFlight = result.outcome === null && result.error === null;
@@ -55,7 +54,7 @@ export async function showRollout(rollout: Rollout, options: ShowOptions): Promi
   else if (options.watch === true) printRolloutEnd(result, false);
   else print(rolloutLines(result, result.targets, why));
   if (options.json !== true && isInFlight) print(`  now: ${why ?? headLine(status)}`);
-  if (options.json !== true && isInFlight && options.isCancelRequested === true) print(CANCELLATION_REQUESTED);
+  if (options.json !== true && isInFlight && isCancelRequested) print(CANCELLATION_REQUESTED);
   await writeSummary(options.summary, () => rolloutMarkdown(result));
   if (options.exitStatus !== true) return EXIT.completed;
   return isInFlight ? EXIT.stoppedWaiting : exitCodeOfResult(result);
