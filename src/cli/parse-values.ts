@@ -5,7 +5,7 @@ import { isSameTarget, type Target } from '../contract/target.ts';
 import { COMMIT } from '../contract/commit.ts';
 import { DAY_MS, DURATION_REMEDY, durationText, HOUR_MS, parseDuration } from '../contract/duration.ts';
 import type { Limits } from '../request/limits.ts';
-import { problemOfId } from '../request/validate-id.ts';
+import { problemOfId } from '../request/problems.ts';
 
 /** The longest a timer of Node's can be. */
 export const TIMER_LIMITS = [0, 596 * HOUR_MS] as const;

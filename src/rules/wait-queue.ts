@@ -3,7 +3,7 @@ import type { BackupConclusion, LockReleased, Waiter } from '../contract/operati
 import { definedFields, isRecord } from '../contract/plain-object.ts';
 import type { RunWork } from '../features/superseding/shapes.ts';
 import { RUN_TYPES } from '../contract/names.ts';
-import { targetOrProblem, problemOfId } from '../request/validate-id.ts';
+import { targetOrProblem, problemOfId } from '../request/problems.ts';
 
 /** Keeps a message with a full queue far below Temporal's limit of 2 MB. Later waiters rely on their own look. */
 export const MAX_WAITERS = 1_000;

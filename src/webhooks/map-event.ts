@@ -4,7 +4,7 @@
  */
 import { getProperty } from 'dot-prop';
 import type { ServiceEvent, EventKind } from '../features/events/shapes.ts';
-import { problemOfId } from '../request/validate-id.ts';
+import { problemOfId } from '../request/problems.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { textIn, type JsonObject } from './parse-body.ts';
 import { redactedText } from './redact.ts';

@@ -46,7 +46,7 @@ const FORBIDDEN: [file: string, code: string][] = [
   ['rules/poll-schedule.ts', "import { condition } from '@temporalio/workflow';"],
   ['rules/poll-schedule.ts', "import { nextStep } from '../features/rollouts/rules.ts';"],
   ['contract/run.ts', "import { z } from 'zod';"],
-  ['contract/run.ts', "import { problemOfId } from '../request/validate-id.ts';"],
+  ['contract/run.ts', "import { problemOfId } from '../request/problems.ts';"],
   ['hosting-api/client.ts', "import { plainText } from '../contract/safe-text.ts';"],
   ['activities/read-status.ts', "import { pollUntil } from '../workflows/polling/poll-until.ts';"],
   ['sandbox/state.ts', "import { createHostingApiClient } from '../hosting-api/index.ts';"],

@@ -6,7 +6,7 @@ import { hashedId, isRepeatOf, isUsableId } from '../../src/webhooks/handle-deli
 import { parseBody, textIn } from '../../src/webhooks/parse-body.ts';
 import { eventKindOf, eventOf, idIn, type Fields } from '../../src/webhooks/map-event.ts';
 import { redacted, shapeOf } from '../../src/webhooks/redact.ts';
-import { problemOfId } from '../../src/request/validate-id.ts';
+import { problemOfId } from '../../src/request/problems.ts';
 import { anyText, bodyOf, MAX_BODY_BYTES } from '../support/bodies.ts';
 
 const taken = (body: unknown, fields?: Fields) =>

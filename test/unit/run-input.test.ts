@@ -10,7 +10,7 @@ import {
 } from '../../src/contract/ids.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { planRun } from '../../src/request/run-options.ts';
-import { problemOfId } from '../../src/request/validate-id.ts';
+import { problemOfId } from '../../src/request/problems.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
 import { codeSpan, plainText, shellWord } from '../../src/contract/safe-text.ts';
 

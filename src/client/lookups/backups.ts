@@ -1,14 +1,13 @@
-/** Finds completed backups that Belay made, among the closed holders of the server's lock. */
+/** Finds completed backups that Belay made, and reads and writes the records of backups. */
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BackupQuery } from '../../contract/activities.ts';
-import type { BackupConclusion, OperationMemo } from '../../contract/operation.ts';
+import type { BackupConclusion, BackupRecord, BackupRecordKind, OperationMemo } from '../../contract/operation.ts';
 import type { BackupResult } from '../../contract/run.ts';
 import { backupServerId, backupRecordId, failedBackupId, adoptedBackupId, sharedBackupId } from '../../contract/ids.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
 import { firstListed, quoted } from '../list-filter.ts';
 import { unlessMissing } from '../read-workflow.ts';
-import type { BackupRecord, BackupRecordKind } from '../../contract/operation.ts';
 import type { ServersQuery, SharedBackupQuery, RecordInput } from '../../features/events/shapes.ts';
 import { codeSpan, plainText } from '../../contract/safe-text.ts';
 import { BACKUP_RECORD_TYPE, eventTaskQueue } from '../../contract/names.ts';
@@ -20,8 +19,9 @@ import { detailsPage, factList } from '../../contract/markdown.ts';
 const MAX_LOOKED_AT = 5;
 
 /**
- * Returns the newest completed backup of the server that started at `startedSince` or later, or null. One that this
- * worker cannot decode, or that Temporal has deleted since the list, is not reused.
+ * Returns the newest completed backup of the server that started at `startedSince` or later, or null. It looks among the
+ * closed holders of the server's lock. One that this worker cannot decode, or that Temporal has deleted since the list,
+ * is not reused.
  */
 export async function newestCompletedBackup(
   client: Client,

@@ -16,7 +16,7 @@ import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 import { unlessMissing } from '../read-workflow.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { problemOfId, targetOrProblem } from '../../request/validate-id.ts';
+import { problemOfId, targetOrProblem } from '../../request/problems.ts';
 import { OUTCOMES, RUN_TYPES, type Outcome } from '../../contract/names.ts';
 
 export interface RunFilter {

@@ -39,7 +39,7 @@ export async function latestEvents(
 }
 
 /**
- * @returns null if the operation does not wait for a read, and `other` if the events do not say which read it waits for
+ * @returns null if the operation does not wait for a read, and `unknown` if the events do not say which read it waits for
  */
 export async function waitOf(client: Client, open: OpenOperation, events: Events): Promise<Waiting | 'unknown' | null> {
   const begun = events.find((it) => it.timerStartedEventAttributes ?? isPooled(it));

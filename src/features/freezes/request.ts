@@ -4,7 +4,7 @@ import { DAY_MS, durationText } from '../../contract/duration.ts';
 import { scopeText, utcText } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { LIMITS, MAX_TEXT_LENGTH } from '../../request/limits.ts';
-import { problemOfId, problemOfText } from '../../request/validate-id.ts';
+import { problemOfId, problemOfText } from '../../request/problems.ts';
 
 export interface NewFreeze {
   /** What to freeze. Default: everything. */

@@ -9,7 +9,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult } from '../rollouts/shapes.ts';
 import { rolloutId, runWorkflowId, scheduleId } from '../../contract/ids.ts';
-import { problemOfId } from '../../request/validate-id.ts';
+import { problemOfId } from '../../request/problems.ts';
 import { runStartOptions } from '../../request/start-options.ts';
 import { rolloutStartOptions } from '../rollouts/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';

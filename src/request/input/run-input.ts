@@ -23,7 +23,7 @@ import {
 } from '../limits.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { splitPath, RUN_OPTIONS, type RunOptionRow } from '../run-options.ts';
-import { problemOfText, problemOfId } from '../validate-id.ts';
+import { problemOfText, problemOfId } from '../problems.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 export const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;
@@ -31,7 +31,7 @@ export const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;
 // eslint-disable-next-line no-control-regex -- control characters are what it keeps out
 const ID = /^(?!\.{1,2}$)(?!\s)(?!.*\s$)[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]+$/u;
 
-// JSON Schema counts characters, validate-id.ts UTF-16 units.
+// JSON Schema counts characters, problems.ts UTF-16 units.
 const inUnits = (max: number) => `at most ${max} UTF-16 units: a character beyond U+FFFF counts as two`;
 
 /** Returns what is wrong, as the end of a sentence that begins with the place, or null. */
@@ -46,7 +46,7 @@ const refinedBy =
 
 const text = () => z.string({ error: 'is not a string' });
 
-/** The JSON Schema states the rules of validate-id.ts in its own words. */
+/** The JSON Schema states the rules of problems.ts in its own words. */
 export const idOf = (what: string) =>
   text()
     .superRefine(refinedBy(problemOfId))

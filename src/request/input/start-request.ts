@@ -1,7 +1,7 @@
 /** Checks a request to start a run, and derives its type. Pure. */
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
-import { problemOfId } from '../validate-id.ts';
+import { problemOfId } from '../problems.ts';
 import { validateRunInput, notes } from './run-input.ts';
 import { withFittingMeta } from '../limits.ts';
 

@@ -1,5 +1,6 @@
 /**
- * Checks ids of the service, keys and names, which become parts of workflow ids and URL paths, and texts for people. Pure.
+ * Says what is wrong with an id, a text for people, or a target. Ids, keys and names become parts of workflow ids and URL
+ * paths. Pure.
  */
 import { MAX_ID_LENGTH, MAX_TEXT_LENGTH } from './limits.ts';
 import { isRecord } from '../contract/plain-object.ts';
