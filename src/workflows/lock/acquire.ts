@@ -145,8 +145,8 @@ async function queueUp<T>(
   async function awaitRelease(): Promise<LockReleased | { service: string } | null> {
     /** The holder that knows this run. */
     let asked: LockHolder | null = null;
-    /** The last holder, if the lock was free at the last look. */
-    let closed: LockHolder['runId'] | undefined;
+    /** Whom the last look found as the last holder of a free lock, null for nobody. Undefined if the lock was held. */
+    let lastSeenId: LockHolder['runId'] | undefined;
     while (!cancellation.requested && (ifBusy === 'fail' || Date.now() < deadlineMs)) {
       // A lookup that fails counts as unchanged.
       const last = await findLockHolder({ lockId }).catch(() => asked ?? UNKNOWN_HOLDER);
@@ -156,10 +156,10 @@ async function queueUp<T>(
       const queued = holder !== null && (await askOnce(holder, asked));
       if (queued) asked = holder;
       const lastId = last?.runId ?? null;
-      // The holder may have released the lock to the first in its queue, which acquires it a moment later. If another one
-      // has held it since, the queue moves on.
-      if (!queued && (closed === lastId || asked === null)) return { lockId, waiters: inherited, backup: null };
-      closed = queued ? undefined : lastId;
+      // A release may be on its way to the first in the queue, which acquires the lock a moment later. So the lock is free
+      // only once two looks in a row find the same last holder, or if this run has asked no holder.
+      if (!queued && (lastSeenId === lastId || asked === null)) return { lockId, waiters: inherited, backup: null };
+      lastSeenId = queued ? undefined : lastId;
       if (queued) onQueued({ kind: 'lock', lockId, since: me.since, lockedBy: holder.lockedBy });
       const released = await pause(queued ? TIMING.lock.lookAgainMs : TIMING.lock.handOverMs);
       if (released !== null) return released;
