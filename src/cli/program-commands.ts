@@ -37,10 +37,10 @@ export function programCommands(): Command[] {
       .summary('execute runs; only the worker needs the API token')
       .description('execute runs from Temporal and call the hosting service; only the worker needs the API token')
       .action(async () => (await import('../worker.ts')).runWorker()),
-    listening(webhooks, 'any but loopback requires that every source is verified', WEBHOOK_PORT)
+    listening(webhooks, 'beyond loopback, every source must be verified', WEBHOOK_PORT)
       .option('--unverified', 'accept unverified deliveries, on loopback only; for testing webhooks')
       .action(async (options: OptionsOf<typeof runWebhooks>) => (await import('../webhooks.ts')).runWebhooks(options)),
-    listening(board, 'any but loopback requires --secret-file or --identity-header', BOARD_PORT)
+    listening(board, 'beyond loopback, give --secret-file or --identity-header', BOARD_PORT)
       .option('--secret-file <path>', 'file with the secret that programs send as bearer, and browsers as password')
       .option('--identity-header <name>', 'header in which a trusted proxy names the user that it let through')
       .addOption(

@@ -1,4 +1,4 @@
-/** Reads of workflows that may be gone, have failed, or be something else than is asked for. */
+/** Reads workflows that may be gone, may have failed, or may be of another type. */
 import {
   WorkflowFailedError,
   WorkflowNotFoundError,
@@ -29,7 +29,7 @@ export async function describeOnly(
   throw new BelayError('NotFound', `${handle.workflowId} is not a ${what} but a ${described.type}: ${remedy}`);
 }
 
-/** Returns the result of a closed workflow, also if it failed with one. Null if it left none. */
+/** Returns the result of a closed workflow, even if it failed with one. Null if it left none. */
 export async function resultLeft<T>(handle: Pick<WorkflowHandle, 'result'>): Promise<T | null> {
   try {
     return (await handle.result()) as T;

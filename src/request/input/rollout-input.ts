@@ -1,4 +1,4 @@
-/** Defines what a rollout may be asked for. Clients and workers check with it. It is made from the input of a run. */
+/** Defines what a rollout may be asked for. Clients and workers check with it. It reuses the schema of a run's input. */
 import { z } from 'zod';
 import type { RolloutInput } from '../../features/rollouts/shapes.ts';
 import { LIMITS, MAX_AT_ONCE, MAX_TARGETS } from '../limits.ts';
