@@ -79,7 +79,7 @@ export async function policyOfFile(
 
 const MISSING = 'missing';
 
-/** Changes when the file does, also when a symbolic link in its path points elsewhere. */
+/** Changes when the file does, and when a symbolic link in its path points elsewhere. */
 async function versionOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);
   return found === null ? MISSING : [found.ino, found.size, found.mtimeMs].join(':');

@@ -189,7 +189,7 @@ export interface DeploymentResult extends OperationResult {
   /** Null for an app. */
   siteId: string | null;
   /**
-   * The strongest evidence so far that the status is that of this deployment, also in flight and without a verdict. Null
+   * The strongest evidence so far that the status is that of this deployment, even in flight and without a verdict. Null
    * if there is none.
    */
   evidence: Evidence | null;

@@ -31,7 +31,7 @@ export const VARIABLE_SECTIONS = [
       {
         name: 'BELAY_PROXY',
         meaning:
-          'Proxy for requests to the service, like `http://proxy.internal:3128`. It has to allow a tunnel (`CONNECT`), also to a service with an http:// address. `HTTPS_PROXY` and the like are not read.',
+          'Proxy for requests to the service, like `http://proxy.internal:3128`. It has to allow a tunnel (`CONNECT`), even to a service with an http:// address. `HTTPS_PROXY` and the like are not read.',
         fallback: 'no proxy',
         secret: true,
       },
@@ -53,7 +53,7 @@ export const VARIABLE_SECTIONS = [
       {
         name: 'BELAY_EPOCH',
         meaning:
-          "A word to change after Temporal's database was restored, or failed over to a replica that lagged; best the time of the restore, such as `2027-03-01T12:00Z`. Runs, rollouts and slots of another epoch send nothing.",
+          "A word to change after Temporal's database was restored, or failed over to a replica that lagged; preferably the time of the restore, such as `2027-03-01T12:00Z`. Runs, rollouts and slots of another epoch send nothing.",
         default: DEFAULT_EPOCH,
       },
       {

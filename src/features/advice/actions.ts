@@ -59,7 +59,7 @@ interface Named {
   serverId?: string | null | undefined;
 }
 
-/** `deployment of 34`, also for a deployment that names its server. */
+/** `deployment of 34`, even for a deployment that names its server. */
 export const nameOfAdvice = ({ target = null, serverId }: Named, shown: (id: string) => string = plainText): string =>
   target === null ? `backup of ${shown(serverId ?? '')}` : `deployment of ${targetLabel(target, shown)}`;
 

@@ -138,7 +138,7 @@ export function goodUntilMs(approved: readonly Approved[]): number {
   return Math.min(Infinity, ...ends);
 }
 
-/** @returns why the approvals count no more, or null */
+/** @returns why the approvals no longer count, or null */
 export function noLongerGoodText(approved: readonly Approved[], nowMs: number): string | null {
   const untilMs = goodUntilMs(approved);
   if (nowMs < untilMs) return null;

@@ -220,7 +220,7 @@ function freezeStaticDetails(freeze: AdHocFreeze): string {
   const { scope, since, until, reason, by, override } = freeze;
   return detailsPage(
     `Holds back ${blocksText(freeze)} of ${scopeText(scope, codeSpan)}. The running workflow is the freeze: it holds ` +
-      'also while no worker runs. What is in progress at the service continues.',
+      'even while no worker runs. What is in progress at the service continues.',
     factList({
       Reason: codeSpan(reason),
       'Set by': `${codeSpan(by)} at ${utcText(since)}`,

@@ -389,7 +389,7 @@ async function measureUntilDecided(gating: Gating, gate: MeasuredGate, how: Meas
 const NO_ROOM: Measurement = {
   state: 'none',
   value: null,
-  text: 'it is measured no more: the history of the rollout is long, and a retry measures it again',
+  text: 'it is no longer measured: the history of the rollout is long, and a retry measures it again',
 };
 
 const NO_WORKER: Measurement = { state: 'error', value: null, text: 'no worker measured it' };
