@@ -9,6 +9,7 @@ import { LIMITS, type Limits } from './limits.ts';
 import type { RunPlan, RunInput } from '../contract/run.ts';
 import { EVIDENCE } from '../contract/names.ts';
 import type { TargetsInput } from '../contract/target.ts';
+import type { RunOptions } from '../features/rollouts/shapes.ts';
 
 export type RunCommand = 'run' | 'backup' | 'deploy' | 'watch';
 
@@ -36,6 +37,8 @@ interface RowOf<P extends RunOptionPath = RunOptionPath> {
   conflicts?: RunOptionPath;
   /** False if the option changes nothing that the run does, so that a key does not compare it as part of the plan. */
   isPlanned?: false;
+  /** Why a rollout does not take the option for the runs of its servers, as the end of a message. */
+  notInRollout?: string;
   /** A phrase that follows the flag, verb first. */
   help: string;
 }
@@ -49,9 +52,14 @@ const ALL: readonly RunCommand[] = ['run', 'backup', 'deploy', 'watch'];
 
 const { minSettleMs } = TIMING.verdict;
 
+const FIELD_OF_ROLLOUT = 'is not an option of a server: write it beside options';
+
 const ageAtDeploy = ({ backup }: RunPlan) => Math.max(24 * HOUR_MS, (backup.maxAgeMs ?? 0) + HOUR_MS);
 
-const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
+/** A row does not compile unless it and `RunOptions` agree on whether a rollout takes the option. */
+type InRollout<P> = P extends PathIn<RunOptions> ? { notInRollout?: never } : { notInRollout: string };
+
+const ROWS: { readonly [P in RunOptionPath]: RowOf<P> & InRollout<P> } = {
   'backup.intervalMs': {
     flag: '--backup-interval',
     commands: BACKUP,
@@ -88,6 +96,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: BACKUP,
     type: { kind: 'id' },
     conflicts: 'backup.maxAgeMs',
+    notInRollout: 'a rollout backs up each server, leave it out',
     help: 'use this existing backup; wait for it if it is still running',
   },
   'deploy.intervalMs': {
@@ -169,6 +178,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: DEPLOY,
     type: { kind: 'switch' },
     default: false,
+    notInRollout: 'a rollout replaces no run, leave it out',
     help: 'replace older runs that wait and that this one covers: the same server, and all of their sites and apps',
   },
   commit: {
@@ -222,6 +232,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     flag: '--approval',
     commands: DEPLOY,
     type: { kind: 'ids' },
+    notInRollout: FIELD_OF_ROLLOUT,
     help: "ask for this approval of the worker's belay.yaml before the backup, besides those that it asks for anyway (repeatable)",
   },
   outageBudgetMs: {
@@ -236,6 +247,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: ALL,
     type: { kind: 'id' },
     isPlanned: false,
+    notInRollout: FIELD_OF_ROLLOUT,
     help: "call this address of notify.heartbeats in the worker's belay.yaml when the run is completed",
   },
   meta: {
@@ -243,6 +255,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: ALL,
     type: { kind: 'map' },
     isPlanned: false,
+    notInRollout: FIELD_OF_ROLLOUT,
     help: 'note that comes back in the result, cut after 200 characters (repeatable; 4 KB in all); by, commit and job are noted in CI',
   },
   startWithinMs: {
@@ -250,6 +263,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> } = {
     commands: ALL,
     type: { kind: 'duration', limits: LIMITS.startWithinMs },
     default: HOUR_MS / 6,
+    notInRollout: 'a rollout starts its runs itself, leave it out',
     help: 'start nothing if no worker admits the run in this time',
   },
 };
@@ -262,14 +276,13 @@ export const RUN_OPTIONS = Object.entries(ROWS).map(([path, row]) => ({ path, ..
 /* Paths of options in a run's input, such as `deploy.settleMs` or `keepGoing`. Pure. */
 
 type OptionGroup = 'backup' | 'deploy';
-type GroupPath<G extends OptionGroup> = `${G}.${keyof NonNullable<RunInput[G]> & string}`;
+type GroupPath<I extends RunInput | RunOptions, G extends OptionGroup> = `${G}.${keyof NonNullable<I[G]> & string}`;
 
-/** Every field of a run's input that is an option. */
-export type RunOptionPath =
-  | GroupPath<'backup'>
-  | GroupPath<'deploy'>
+type PathIn<I extends RunInput | RunOptions> =
+  | GroupPath<I, 'backup'>
+  | GroupPath<I, 'deploy'>
   | Exclude<
-      keyof RunInput,
+      keyof I & string,
       | OptionGroup
       | keyof TargetsInput
       | 'service'
@@ -282,6 +295,9 @@ export type RunOptionPath =
       | 'approved'
       | 'letOff'
     >;
+
+/** Every field of a run's input that is an option. */
+export type RunOptionPath = PathIn<RunInput>;
 
 type ValueAt<P extends RunOptionPath> = P extends `${infer G extends OptionGroup}.${infer F}`
   ? NonNullable<NonNullable<RunInput[G]>[F & keyof NonNullable<RunInput[G]>]>

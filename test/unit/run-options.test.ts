@@ -4,10 +4,12 @@ import { Command } from 'commander';
 import { z } from 'zod';
 import { addRunOptions, toRunInput, type CommanderValues } from '../../src/cli/run-options.ts';
 import { toRunOptions, runOptionsShape } from '../../src/config/file/run-options.ts';
-import { valueAt, RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../../src/request/run-options.ts';
+import { setValueAt, valueAt, RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../../src/request/run-options.ts';
 import { configurationSchema } from '../../src/config/file/file-schema.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
+import { validateRolloutInput } from '../../src/request/input/rollout-input.ts';
 import { validateRunInput } from '../../src/request/input/run-input.ts';
+import { rolloutOf } from '../support/rollouts.ts';
 
 const RUN_TYPES = {
   run: 'backupThenDeploy',
@@ -68,6 +70,14 @@ for (const row of RUN_OPTIONS) {
       assert.throws(() => parse(command, ...args), { code: 'commander.unknownOption' });
     });
   }
+
+  const { notInRollout } = row;
+  test(`a rollout ${notInRollout === undefined ? 'takes' : 'does not take'} ${row.path} for its servers`, () => {
+    const options = row.path === 'orNewer' ? { commit: '3f2c1ab' } : {};
+    setValueAt(options, row.path, value);
+    const problem = validateRolloutInput(rolloutOf([{ serverId: 's', siteIds: ['a'] }], { options }));
+    assert.equal(problem, notInRollout === undefined ? null : `options.${row.path}: ${notInRollout}`);
+  });
 
   if (row.yaml !== undefined) {
     test(`${row.path} can be set in belay.yaml`, () => {

@@ -30,10 +30,11 @@ export interface RolloutWave {
   targets: RolloutTarget[];
 }
 
-/** The options of each server's run. */
+/** The options of each server's run. A rollout backs up each server, so it takes no `backupId`. */
 export type RunOptions = Omit<
   RunInput,
   | keyof TargetsInput
+  | 'backup'
   | 'service'
   | 'epoch'
   | 'serverId'
@@ -46,7 +47,9 @@ export type RunOptions = Omit<
   | 'noCheck'
   | 'approval'
   | 'approved'
->;
+  | 'letOff'
+  | 'supersede'
+> & { backup?: Omit<NonNullable<RunInput['backup']>, 'backupId'> };
 
 export interface RolloutInput {
   /** Identity of the service: URL and `#account`. Default: the service of the worker that executes the rollout. */

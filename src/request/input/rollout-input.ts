@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { RolloutInput } from '../../features/rollouts/shapes.ts';
 import { LIMITS, MAX_AT_ONCE, MAX_TARGETS } from '../limits.ts';
-import { splitPath, RUN_OPTIONS } from '../run-options.ts';
+import { splitPath, RUN_OPTIONS, valueAt } from '../run-options.ts';
 import {
   firstProblem,
   idOf,
@@ -28,18 +28,19 @@ function atLeast(min: number) {
   return z.int({ error }).min(min, { error });
 }
 
-/** The options of belay.yaml, and those that only `belay rollout start` has. */
-const OPTIONS: readonly string[] = RUN_OPTIONS.filter(
-  ({ path, yaml }) => yaml !== undefined || path === 'commit' || path === 'orNewer',
-).map(({ path }) => splitPath(path).group ?? path);
-
 const { shape } = runInput;
 const fieldsOfRun = (names: readonly string[]) =>
   Object.fromEntries(Object.entries(shape).filter(([field]) => names.includes(field)));
 
-const options = z.strictObject(fieldsOfRun(OPTIONS), {
-  error: ({ code }) => (code === 'unrecognized_keys' ? 'is not an option of a run' : 'is not an object'),
-});
+const options = z
+  .strictObject(fieldsOfRun(RUN_OPTIONS.map(({ path }) => splitPath(path).group ?? path)), {
+    error: ({ code }) => (code === 'unrecognized_keys' ? 'is not an option of a run' : 'is not an object'),
+  })
+  .superRefine((given, context) => {
+    for (const { path, notInRollout } of RUN_OPTIONS)
+      if (notInRollout !== undefined && valueAt(given, path) !== undefined)
+        context.addIssue({ code: 'custom', message: notInRollout, path: path.split('.') });
+  });
 
 const wave = z.looseObject(
   {
