@@ -110,7 +110,7 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
     refresh() {
       Object.assign(result, countTargets(result.targets));
       progress.waiting = waitingNow(rollout);
-      setCurrentDetails(rolloutDetails(progress));
+      setCurrentDetails(rolloutDetails(progress, whyNotResumed(rollout)));
     },
   };
   hooks.push(...create.map((it) => it(rollout)));
@@ -159,6 +159,8 @@ function resultsOf({ name, targets }: { name: string; targets: RolloutTarget[] }
 /** The phase of what is open beside the servers, to which a resume returns. */
 const openPhase = ({ hooks }: RolloutState): RolloutPhase | null => firstOf(hooks, (it) => it.openPhase?.());
 
+const whyNotResumed = (rollout: RolloutState): string | null => firstOf(rollout.hooks, (it) => it.whyNotResumed?.());
+
 /** True while something is open. A resume then decides nothing about held servers. */
 export const asksAboutOther = (rollout: RolloutState): boolean => openPhase(rollout) !== null;
 
@@ -194,7 +196,7 @@ function waitingForDecisionOrServers(rollout: RolloutState): RolloutWaiting | nu
 
 const MAX_SERVERS_SHOWN = 30;
 
-function rolloutDetails(progress: RolloutProgress): string {
+function rolloutDetails(progress: RolloutProgress, whyNot: string | null): string {
   const { phase, error, servers, deployments, decisions } = progress.result;
   return uiPage(
     headingOf(progress),
@@ -207,7 +209,7 @@ function rolloutDetails(progress: RolloutProgress): string {
     }),
     ...progress.result.held.map((it) => heldText(it, codeSpan)),
     serversTable(progress.result),
-    commandsOf(progress.result),
+    commandsOf(progress.result, whyNot),
   );
 }
 
@@ -253,13 +255,16 @@ function serverRow(target: TargetResult): string[] {
   ];
 }
 
-function commandsOf({ workflowId, outcome, phase, targets }: RolloutResult): string | null {
+/** @param whyNot why no person can resume it now */
+function commandsOf({ workflowId, outcome, phase, targets }: RolloutResult, whyNot: string | null): string | null {
   const id = shellWord(workflowId ?? '');
   if (outcome === 'completed') return null;
   if (outcome !== null || phase === 'done')
     return `${checkServiceFirst(outcome, targets)}Start the servers that are not completed again: \`npx belay-deploy rollout retry ${id}\`.`;
-  const [effect, command] = phase === 'paused' ? ['Continue', 'resume'] : ['Start no more servers', 'pause'];
+  const [effect, command] =
+    phase === 'paused' && whyNot === null ? ['Continue', 'resume'] : ['Start no more servers', 'pause'];
   return (
+    `${phase === 'paused' && whyNot !== null ? `It cannot be resumed now: ${whyNot}. ` : ''}` +
     `${effect}: \`npx belay-deploy rollout ${command} ${id} --reason TEXT\`. ` +
     `End it: \`npx belay-deploy rollout abort ${id} --reason TEXT\`. Wait for its verdict: \`npx belay-deploy wait ${id}\`.`
   );
@@ -353,7 +358,7 @@ function refuseWhenOver({ result: { phase } }: RolloutState): void {
 function refuseResume(rollout: RolloutState, { serverId }: DecisionInput): void {
   refuseWhenOver(rollout);
   if (serverId === undefined && rollout.result.phase !== 'paused') throw usageFailure('the rollout is not paused');
-  const whyNot = firstOf(rollout.hooks, (it) => it.whyNotResumed?.());
+  const whyNot = whyNotResumed(rollout);
   if (serverId === undefined && whyNot !== null) throw usageFailure(whyNot);
   if (serverId !== undefined && heldTarget(rollout, serverId) === null)
     throw usageFailure(`server ${serverId} is not held`);

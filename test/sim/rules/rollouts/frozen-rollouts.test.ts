@@ -113,6 +113,12 @@ describe('a rollout in a freeze', () => {
       const endsMs = stack.world.server.find('freeze:all')!.startedMs + HOUR;
       const { waiting } = await progressOf(stack, rollout);
       assert.equal(waiting?.kind, 'freeze');
+      const metadata = await stack.query<{ currentDetails: string }>(
+        rollout.workflowId,
+        '__temporal_workflow_metadata',
+      );
+      assert.doesNotMatch(metadata.currentDetails, /rollout resume/);
+      assert.match(metadata.currentDetails, /waits for the end of a freeze, and then resumes by itself/);
       await reaches(stack, rollout, 'running', 2);
       const lateMs = stack.world.clock.nowMs - endsMs;
       assert.ok(lateMs >= 0 && lateMs <= 61_000, `${lateMs}`);
