@@ -9,7 +9,7 @@ import { definedFields } from '../contract/plain-object.ts';
 import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { withFacts } from '../request/input/start-request.ts';
 import { toRunInput, type CommanderValues } from './run-options.ts';
-import { exceptionsOf, metaNotes, type ExceptionOptions, LIST_LIMITS } from './options.ts';
+import { exceptionsOf, metaNotes, type ExceptionOptions, MORE_TO_LIST, mostListed } from './options.ts';
 import { printNote, print } from '../process/print.ts';
 import {
   printResult,
@@ -107,9 +107,8 @@ export interface RunListOptions {
 }
 
 export async function list(options: RunListOptions): Promise<void> {
-  const { targets, server, outcome, since, limit, json: asJson, summary: file } = options;
-  // A caller who gives a time wants every run in it.
-  const most = limit ?? (since === undefined ? LIST_LIMITS.alone : LIST_LIMITS.withSince);
+  const { targets, server, outcome, since, json: asJson, summary: file } = options;
+  const most = mostListed(options);
   const filter = definedFields({ targets, serverId: server, outcome, since: sinceText(since) });
   const runs = await withBelay((belay) => belay.list({ ...filter, limit: most }));
   noteUnreadable(runs);
@@ -118,7 +117,7 @@ export async function list(options: RunListOptions): Promise<void> {
   if (asJson === true) return printDocument({ runs, counts });
   if (runs.length === 0) return print('no runs');
   const columns = columnsOf(process.stdout);
-  const more = runs.length === most ? '; use a higher --limit to see more' : '';
+  const more = runs.length === most ? `; ${MORE_TO_LIST}` : '';
   // Whoever looks at a terminal looks at its end.
   const inOrder = columns === null ? runs : runs.toReversed();
   print([...runTable(inOrder, columns), `${counted(runs.length, 'run')}: ${countsText(counts)}${more}`]);

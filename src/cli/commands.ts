@@ -14,7 +14,7 @@ import {
   json,
   collectOf,
   RepeatableOption,
-  LIST_LIMITS,
+  listLimitHelp,
   summary,
   runId,
 } from './options.ts';
@@ -123,11 +123,7 @@ export function listCommand(): Command {
     .addOption(server())
     .addOption(outcome())
     .option('--since <duration>', 'only runs started within this time', durationWithin(LIMITS.durationMs))
-    .option(
-      '--limit <n>',
-      `maximum number of runs (default: ${LIST_LIMITS.alone}; with --since: ${LIST_LIMITS.withSince})`,
-      parseLimit,
-    )
+    .option('--limit <n>', listLimitHelp('runs'), parseLimit)
     .addOption(summary())
     .addOption(json())
     .addHelpText('after', examples('belay list --since 12h --outcome failed', 'belay list --site 34 --limit 5'))

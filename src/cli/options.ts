@@ -107,8 +107,16 @@ export const followOption = () =>
     'detach',
   );
 
-/** How many runs `belay list` shows without `--limit`. */
-export const LIST_LIMITS = { alone: 20, withSince: 1_000 } as const;
+const LIST_LIMITS = { alone: 20, withSince: 1_000 } as const;
+
+export const listLimitHelp = (what: 'runs' | 'rollouts'): string =>
+  `maximum number of ${what} (default: ${LIST_LIMITS.alone}; with --since: ${LIST_LIMITS.withSince})`;
+
+/** How many a list shows. Whoever gives a time wants to see everything since then. */
+export const mostListed = ({ since, limit }: { since?: number; limit?: number }): number =>
+  limit ?? (since === undefined ? LIST_LIMITS.alone : LIST_LIMITS.withSince);
+
+export const MORE_TO_LIST = 'use a higher --limit to see more';
 
 export const WEBHOOK_PORT = 4181;
 export const BOARD_PORT = 4183;

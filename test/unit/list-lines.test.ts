@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters as plain } from 'node:util';
+import { mostListed } from '../../src/cli/options.ts';
 import { joinedNote } from '../../src/cli/wait-for-verdict.ts';
 import { hasStoppedWaiting, resultLines, runTable } from '../../src/cli/run-text.ts';
-import { rolloutLines, rolloutListLine } from '../../src/features/rollouts/actions-show.ts';
+import { rolloutLines, rolloutListLine, rolloutListLines } from '../../src/features/rollouts/actions-show.ts';
 import type { ErrorType, Outcome } from '../../src/contract/names.ts';
 import type { RolloutResult, TargetResult } from '../../src/features/rollouts/shapes.ts';
 import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
@@ -51,6 +52,17 @@ test('a list cuts sites and reasons to fit on the screen, and never the id of a 
   assert.equal(plain(runTable([run], null)[1]!), whole);
   assert.equal(plain(runTable([run], 100)[1]!), `${whole.slice(0, 99)}…`);
   assert.equal(plain(runTable([run], 60)[1]!), '2026-03-02T08:00:00Z  failed  1s    34, 35, 36…  deploy:34:k');
+});
+
+test('a list since a time is long, whether of runs or of rollouts, and a cut one says so', () => {
+  assert.deepEqual(
+    [{}, { since: 1 }, { since: 1, limit: 5 }].map((it) => mostListed(it)),
+    [20, 1_000, 5],
+  );
+  const rollouts = ['a', 'b'].map((key) => emptyRollout({ startedAt, workflowId: `rollout:steady:${key}` }));
+  assert.equal(rolloutListLines(rollouts, 2, null).at(-1), '2 rollouts; use a higher --limit to see more');
+  assert.equal(rolloutListLines(rollouts, 3, null).length, 2);
+  assert.deepEqual(rolloutListLines([], 3, null), ['no rollouts']);
 });
 
 test('a list of rollouts tells the attempts of one id apart, and says why one failed', () => {

@@ -13,10 +13,11 @@ import {
   lineInList,
   stateOfResult,
 } from '../../cli/run-text.ts';
+import { MORE_TO_LIST } from '../../cli/options.ts';
 import { rolloutMarkdown, writeSummary } from '../../cli/markdown-summary.ts';
 import type { View } from '../../cli/wait-for-verdict.ts';
 import { print, printTo } from '../../process/print.ts';
-import { isPending, isRunning, countsText, emptyRollout, pendingText } from '../../contract/results.ts';
+import { isPending, isRunning, counted, countsText, emptyRollout, pendingText } from '../../contract/results.ts';
 import { glanceText } from '../../contract/duration.ts';
 import { ended, usualOf } from '../../rules/usual.ts';
 import { contactText, followOn, isStarting, liveLine } from '../../cli/follow.ts';
@@ -215,6 +216,13 @@ export function rolloutListLine(result: RolloutResult, columns: number | null): 
   const state = outcome ?? error?.type ?? phase ?? 'in progress';
   const which = attempt === 1 ? workflowId : `${workflowId}, attempt ${attempt}`;
   return lineInList(result, { state, about: `${which}  ${countsText(servers, phase)}`, columns });
+}
+
+/** @param most how many were asked for */
+export function rolloutListLines(rollouts: RolloutResult[], most: number, columns: number | null): string[] {
+  if (rollouts.length === 0) return ['no rollouts'];
+  const lines = rollouts.map((it) => rolloutListLine(it, columns));
+  return rollouts.length < most ? lines : [...lines, `${counted(rollouts.length, 'rollout')}; ${MORE_TO_LIST}`];
 }
 
 /**

@@ -9,8 +9,8 @@ import { withFacts } from '../../request/input/start-request.ts';
 import { signature } from '../../config/environment/environment.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
-import { printRollout, rolloutListLine, showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
-import { exceptionsOf, metaNotes, type ExceptionOptions } from '../../cli/options.ts';
+import { printRollout, rolloutListLines, showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
+import { exceptionsOf, metaNotes, type ExceptionOptions, mostListed } from '../../cli/options.ts';
 import { noteUnreadable } from '../../cli/run-text.ts';
 import { sinceText } from '../../cli/parse-values.ts';
 import { startAndPrint, type WaitingOptions } from '../../cli/wait-for-verdict.ts';
@@ -101,10 +101,10 @@ export interface RolloutListOptions {
   json?: boolean;
 }
 
-export async function listRollouts({ since, limit, json: asJson }: RolloutListOptions): Promise<void> {
-  const filter = definedFields({ since: sinceText(since), limit });
-  const rollouts = await withBelay((belay) => belay.rollouts.list(filter));
+export async function listRollouts(options: RolloutListOptions): Promise<void> {
+  const most = mostListed(options);
+  const filter = definedFields({ since: sinceText(options.since) });
+  const rollouts = await withBelay((belay) => belay.rollouts.list({ ...filter, limit: most }));
   noteUnreadable(rollouts);
-  const lines = rollouts.map((it) => rolloutListLine(it, columnsOf(process.stdout)));
-  printAnswer(asJson, { rollouts }, rollouts.length === 0 ? 'no rollouts' : lines);
+  printAnswer(options.json, { rollouts }, rolloutListLines(rollouts, most, columnsOf(process.stdout)));
 }

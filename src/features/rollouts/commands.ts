@@ -13,6 +13,7 @@ import {
   dryRunOption,
   examples,
   json,
+  listLimitHelp,
   reason,
   runId,
   service,
@@ -114,7 +115,7 @@ function listCommand(): Command {
   return new Command('list')
     .description('list rollouts, newest first')
     .option('--since <duration>', 'only rollouts started within this time', durationWithin(LIMITS.durationMs))
-    .option('--limit <n>', 'maximum number of rollouts (default: 20)', parseLimit)
+    .option('--limit <n>', listLimitHelp('rollouts'), parseLimit)
     .addOption(json())
     .action(async (options: RolloutListOptions) => (await load()).listRollouts(options));
 }
