@@ -73,7 +73,7 @@ const OPTION_GROUPS: Record<string, readonly string[]> = {
   ],
   'Reading the status:': [
     ...['--backup-interval', '--backup-tries', '--deploy-interval', '--deploy-tries', '--settle', '--min-evidence'],
-    ...['--keep-going', '--on-ambiguous', '--polling', '--waits'],
+    ...['--keep-going', '--on-ambiguous', '--waits'],
   ],
 };
 

@@ -57,7 +57,7 @@ export async function policyOfFile(
     const isNews = version !== null || problem !== null || next.hash !== policy.hash;
     [policy, version, problem] = [next, found, null];
     if (!isNews) return;
-    log.info({ policy: policy.hash }, 'belay.yaml changed: its freezes and windows are in force now');
+    log.info({ policy: policy.hash }, 'belay.yaml changed: its policy is in force now');
     onRead(true);
   }
 

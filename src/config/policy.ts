@@ -21,7 +21,7 @@ const ofFeatures = (configuration: Configuration, places: Places) => ({
 });
 
 /** The sections that have rules: workers that apply the same ones have the same hash. */
-const RULES = ['freezes', 'windows', 'sites', 'checks', 'approvals', 'gates'] as const;
+export const RULES = ['freezes', 'windows', 'sites', 'checks', 'approvals', 'gates'] as const;
 
 /** What must be there before a worker uses the file. They throw a ConfigError. */
 const REQUIREMENTS: readonly ((configuration: Configuration) => Promise<void>)[] = [requireSigners];

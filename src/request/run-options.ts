@@ -233,7 +233,7 @@ const ROWS: { readonly [P in RunOptionPath]: RowOf<P> & InRollout<P> } = {
     commands: DEPLOY,
     type: { kind: 'ids' },
     notInRollout: FIELD_OF_ROLLOUT,
-    help: "ask for this approval of the worker's belay.yaml before the backup, besides those that it asks for anyway (repeatable)",
+    help: "ask for this approval of the worker's belay.yaml before anything begins, besides those that it asks for anyway (repeatable)",
   },
   outageBudgetMs: {
     flag: '--outage-budget',

@@ -9,7 +9,7 @@ import { isApp, NO_APP_PATHS, type Target } from '../contract/target.ts';
 import { conclude, type Conclusion, resultOrFailure } from './conclusion.ts';
 import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import { describeAnyWorker, describeWorker } from './activity-proxies.ts';
-import type { Outcome } from '../contract/names.ts';
+import { ROLLOUT_TYPE, type Outcome } from '../contract/names.ts';
 import { plainText } from '../contract/safe-text.ts';
 
 const ASKING_ROUNDS = 3;
@@ -22,7 +22,8 @@ export function takenUpTooLate(beganMs: number, startWithinMs: number): Conclusi
 }
 
 export function noWorkerWithin(startWithinMs: number, did: 'took up' | 'admitted'): Conclusion {
-  const message = `no worker ${did} this run within ${durationText(startWithinMs)}, so it was not started`;
+  const what = workflowInfo().workflowType === ROLLOUT_TYPE ? 'rollout' : 'run';
+  const message = `no worker ${did} this ${what} within ${durationText(startWithinMs)}, so it was not started`;
   return conclude('not_started', 'NoWorker', message);
 }
 

@@ -23,8 +23,13 @@ describe('the policies that workers report', () => {
   });
 
   test('are a warning that names the workers if they differ', () => {
-    const { state, message } = policyFinding([notice('vm:1', 'a1'), notice('vm:2', 'b2'), notice('vm:3', 'a1')]);
+    const { state, message, remedy } = policyFinding([
+      notice('vm:1', 'a1'),
+      notice('vm:2', 'b2'),
+      notice('vm:3', 'a1'),
+    ]);
     assert.deepEqual([state, message], ['warning', 'the workers differ: a1 at vm:1, vm:3; b2 at vm:2']);
+    for (const section of ['fleets', 'inventory', 'approvals', 'gates']) assert.match(remedy ?? '', RegExp(section));
   });
 
   test("are a warning if this machine's file has another one", () => {

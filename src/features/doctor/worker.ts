@@ -23,7 +23,7 @@ import { counted } from '../../contract/results.ts';
 import { WITHOUT_TEMPORAL, type NamespaceConnection, type Check, type Finding } from '../../cli/doctor-check.ts';
 import { acceptsPlainPayloads, configFile } from '../../config/environment/environment.ts';
 import { readConfiguration } from '../../config/load.ts';
-import { policyOf } from '../../config/policy.ts';
+import { policyOf, RULES } from '../../config/policy.ts';
 import { given } from '../../config/environment/variables.ts';
 import { permissionProblem, readKeyFile } from '../../encryption/key-ring.ts';
 import { TIMING } from '../../contract/timing.ts';
@@ -118,7 +118,7 @@ export function policyFinding(notices: readonly PolicyNotice[], here: string | n
     const workers = notices.filter((it) => it.hash === hash);
     return `${hash} at ${workers.map(({ worker }) => placeOf(worker)).join(', ')}`;
   });
-  const remedy = 'give all workers of the queue the same fleets, freezes, windows, sites and checks in belay.yaml';
+  const remedy = `give these sections of belay.yaml the same content at all workers: fleets, inventory, ${RULES.join(', ')}`;
   return { state: 'warning', message: `the workers differ: ${groups.join('; ')}`, remedy };
 }
 
