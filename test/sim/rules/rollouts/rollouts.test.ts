@@ -111,6 +111,16 @@ describe('a rollout', () => {
       assert.equal(deployments(stack, siteId), 2);
     }),
   );
+
+  test(
+    'says that no worker took up the rollout in time',
+    inFleet(async (stack) => {
+      stack.world.restartWorkers(11 * 60_000);
+      const { outcome, error } = await endOfRollout(stack, begin(stack, servers(1)));
+      const message = 'no worker took up this rollout within 10m, so it was not started';
+      assert.deepEqual([outcome, error], ['not_started', { type: 'NoWorker', message }]);
+    }),
+  );
 });
 
 describe('the beat of runs', () => {
