@@ -124,6 +124,11 @@ export function readsOf({ reads }: Facts, target: string, fromMs: number, toMs: 
   return reads.filter((read) => read.target === target && read.atMs >= fromMs && read.atMs <= toMs);
 }
 
+/** After such a wait, a run makes its backup anew if it has become too old, and its result names the last one. */
+export const hasWaitedForFreeze = ({ result }: PlayedRun): boolean =>
+  result?.held?.some((it) => ['freeze', 'window'].includes(it.for) && it.end !== 'overridden' && it.to !== null) ===
+  true;
+
 /** The operation of this run that held the lock, as Temporal lists it. After a freeze, the run starts another one. */
 export const operationOf = ({ played }: Facts, lockId: string, runId: string | undefined) =>
   played.operations

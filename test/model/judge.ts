@@ -8,6 +8,7 @@ import {
   deedsIn,
   deployKey,
   factsOf,
+  hasWaitedForFreeze,
   lockOf,
   msOf,
   namesOf,
@@ -172,15 +173,12 @@ function afterBackup(facts: Facts, run: PlayedRun): string[] {
   const relied = [backupId, ...own.map(({ id }) => id)];
   const reads = relied.flatMap((id) => readsOf(facts, id, 0, msOf(first.at)));
   if (reads.some(({ maybe, state }) => maybe && state === 'completed')) return [];
-  if (reads.length === 0 && hasWaited(run)) return afterSomeBackup(facts, run, first);
+  if (reads.length === 0 && hasWaitedForFreeze(run)) return afterSomeBackup(facts, run, first);
   const last = reads.at(-1);
   return [
     `I3: ${cite(first)} before backup ${backupId} of ${run.input.serverId} was read as completed, last read ${last === undefined ? 'none' : cite(last.entry)}`,
   ];
 }
-
-const hasWaited = ({ result }: PlayedRun): boolean =>
-  result?.held.some((it) => ['freeze', 'window'].includes(it.for) && it.to !== null) === true;
 
 function afterSomeBackup(facts: Facts, { workflowId, input }: PlayedRun, first: JournalEntry): string[] {
   const backups = facts.effects.filter(({ kind, target }) => kind === 'backup' && target === input.serverId);

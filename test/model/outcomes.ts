@@ -8,6 +8,7 @@ import {
   cite,
   deedsIn,
   deployKey,
+  hasWaitedForFreeze,
   lockOf,
   msOf,
   ofKey,
@@ -130,8 +131,6 @@ function deploymentProblem(facts: Facts, run: PlayedRun, deployment: DeploymentR
 const wasHeldBack = (ended: { error: RunError | null } | null): boolean =>
   ended?.error?.message.includes('the service asked this worker to wait') === true;
 
-const hasWaited = ({ result }: PlayedRun): boolean => result?.held?.some(({ end }) => end !== 'overridden') === true;
-
 /** What the service reports, where the check of the site decides. */
 function underCheck({ outcome, check, error }: DeploymentResult): DeploymentResult['outcome'] {
   const decided = check?.outcome === 'failed' ? 'CheckFailed' : check?.outcome === 'unknown' ? 'OutcomeUnknown' : null;
@@ -175,7 +174,7 @@ function backupProblem(facts: Facts, run: PlayedRun, backup: BackupResult): stri
   }
   // After a wait for a freeze, it is not the first one.
   if (outcome === 'not_started')
-    return own[0] === undefined || hasWaited(run) ? null : `${name} not_started, though ${cite(own[0].entry)}`;
+    return own[0] === undefined || hasWaitedForFreeze(run) ? null : `${name} not_started, though ${cite(own[0].entry)}`;
   const effect = facts.effects.find(({ kind, id }) => kind === 'backup' && id === backupId);
   const reads = backupId === null ? [] : readsOf(facts, backupId, 0, run.closedMs ?? Infinity);
   if (effect !== undefined && effect.target !== serverId) return `${name} ${backupId} is one of ${effect.target}`;
