@@ -98,7 +98,7 @@ const only = (ids: DeploymentIds, isMeant: (id: string) => boolean): DeploymentI
 
 /** Adds the ids of an answer from before the request, unless they are known. */
 export function keepIds(earlierIds: DeploymentIds[], ids: DeploymentIds = {}): void {
-  if (![{}, ...earlierIds].some((it) => isPartOf(ids, it))) earlierIds.push(ids);
+  if (!isEmpty(ids) && !earlierIds.some((it) => isPartOf(ids, it))) earlierIds.push(ids);
 }
 
 /** Those that the baseline does not have as well. */
@@ -315,9 +315,8 @@ export function traceOf(context: VerdictContext, { standing }: Observations, rea
  */
 function isAppearedIdAlone(context: VerdictContext, reading: StatusReading): boolean {
   const { baseline } = context;
-  const known = knownIds(context);
-  const hadField = idsIn(known, baseline ?? {});
-  const fresh = Object.keys(freshIdsIn(known, reading));
+  const hadField = idsOfBaseline(context);
+  const fresh = Object.keys(freshIdsIn(knownIds(context), reading));
   return sameStatus(baseline, reading) && fresh.length > 0 && fresh.every((field) => !(field in hadField));
 }
 
@@ -345,12 +344,13 @@ export function hasLostIdsTooEarly(
   reading: StatusReading,
   nowMs: number,
 ): boolean {
-  const { baseline } = context;
-  const known = knownIds(context);
-  const hadField = idsIn(known, baseline ?? {});
-  const hasLost = Object.keys(seen.ids.own).some((field) => field in hadField) && isEmpty(idsIn(known, reading));
-  return hasLost && sameStatus(baseline, reading) && !hasLasted(context, seen, nowMs);
+  const hadField = idsOfBaseline(context);
+  const hadOwn = Object.keys(seen.ids.own).some((field) => field in hadField);
+  const hasLost = hadOwn && isEmpty(idsIn(knownIds(context), reading));
+  return hasLost && sameStatus(context.baseline, reading) && !hasLasted(context, seen, nowMs);
 }
+
+const idsOfBaseline = (context: VerdictContext): DeploymentIds => idsIn(knownIds(context), context.baseline ?? {});
 
 const knownIds = ({ baseline, triggerIds, earlierIds, otherIds }: VerdictContext): KnownIds => ({
   before: [baseline?.ids ?? {}, ...earlierIds],

@@ -1,6 +1,5 @@
 /** One deployment: takes the baseline, triggers, and polls for our verdict. It is the lock of its target. */
 import { patched } from '@temporalio/workflow';
-import type { DeploymentIds } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
@@ -33,18 +32,18 @@ export async function deploySite(input: DeploySiteInput, hooks: OperationHooks):
   return runOperation(lockId, input, result, hooks, async (operation) => {
     for (const listen of hooks.endings) listen(operation);
     const check = firstCheck(hooks.checks, operation, input);
-    const conclusion = await deploy({ operation, input, reader: readerOf(input, { target }), check });
+    const earlierIds = [...(input.earlierIds ?? [])];
+    const conclusion = await deploy({ operation, input, reader: readerOf(input, { target }), check, earlierIds });
     if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
     return check === undefined ? conclusion : check.judge(conclusion);
   });
 }
 
 async function deploy(deployment: Deployment): Promise<Conclusion> {
-  const { operation, input, reader } = deployment;
+  const { operation, input, reader, earlierIds } = deployment;
   const { target } = input;
   const name = targetText(target);
   let baseline: StatusReading | null | undefined;
-  const earlierIds = [...(input.earlierIds ?? [])];
   let sent: Sent | undefined;
   const end = await sendUntilAccepted(operation, input, {
     what: `deploy ${name}`,
@@ -57,7 +56,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
     async prepare(counts, busyEndsMs) {
       // After an ambiguous trigger, a deployment in progress may be ours, so the first baseline is kept.
       if (baseline === undefined || counts.ambiguous === 0) {
-        const taken = await takeBaselines(deployment, busyEndsMs, earlierIds);
+        const taken = await takeBaselines(deployment, busyEndsMs);
         if (taken !== null && 'outcome' in taken) return taken;
         baseline = taken;
         // What was in progress until now was not ours.
@@ -94,16 +93,12 @@ function follow(deployment: Deployment, { context, result, seen, trace, sentMs }
 type Baseline = StatusReading | null | Conclusion;
 
 /** Looks at the site, then reads its status. If that was slow, starts over: the request must follow both closely. */
-async function takeBaselines(
-  deployment: Deployment,
-  busyEndsMs: number,
-  earlierIds: DeploymentIds[],
-): Promise<Baseline> {
+async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promise<Baseline> {
   const { check, input } = deployment;
   for (let times = 1; ; times += 1) {
     await check?.takeBaseline();
     const readMs = Date.now();
-    const taken = await takeBaseline(deployment, busyEndsMs, earlierIds);
+    const taken = await takeBaseline(deployment, busyEndsMs);
     const isTaken = taken === null || !('outcome' in taken);
     if (check === undefined || !isTaken || Date.now() - readMs <= input.intervalMs) return taken;
     // Another deployment may have ended since, and changed the site.
@@ -113,14 +108,10 @@ async function takeBaselines(
   }
 }
 
-/**
- * @param busyEndsMs until when to wait for another deployment to end
- * @param earlierIds takes the ids of every answer
- */
+/** @param busyEndsMs until when to wait for another deployment to end */
 async function takeBaseline(
-  { operation, input, reader }: Deployment,
+  { operation, input, reader, earlierIds }: Deployment,
   busyEndsMs: number,
-  earlierIds: DeploymentIds[],
 ): Promise<Baseline> {
   operation.setPhase('baseline');
   const nowMs = Date.now();

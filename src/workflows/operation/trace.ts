@@ -1,6 +1,6 @@
 /** Sends the POST of a deployment, and looks for a trace of one in doubt. Reads go on all the time, so that none is missed. */
 import { patched } from '@temporalio/workflow';
-import type { ReadResult, TriggerAnswer } from '../../contract/activities.ts';
+import type { DeploymentIds, ReadResult, TriggerAnswer } from '../../contract/activities.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
@@ -31,6 +31,8 @@ import { awaitTrigger, hasRoomToSend, NO_ROOM, triggerInput } from './send-until
 export interface Deployment extends Followed {
   operation: Operation<DeploymentResult>;
   input: DeploySiteInput;
+  /** The ids of all answers from before the request. */
+  earlierIds: DeploymentIds[];
 }
 
 /** A request, and what reads have shown since it was sent. */
