@@ -30,7 +30,10 @@ export const ON_RUNS: RunHooks = { holds: HOLDS, checks: [siteChecks], observers
 
 /** Freezes come after approvals, because one may have begun while people decided. */
 export const ON_ROLLOUTS: RolloutHooks = [
-  ...[checkedServers, gatedWaves, approvedServers, frozenServers],
+  checkedServers,
+  gatedWaves,
+  approvedServers,
+  frozenServers,
   announcingRollout,
 ];
 

@@ -167,7 +167,8 @@ export const asksAboutOther = (rollout: RolloutState): boolean => openPhase(roll
 const waitingNow = (rollout: RolloutState): RolloutWaiting | null =>
   firstOf(rollout.hooks, (it) => it.waiting?.()) ?? waitingForDecisionOrServers(rollout);
 
-function firstOf<T>(hooks: readonly RolloutHook[], ask: (hook: RolloutHook) => T | null | undefined): T | null {
+/** The first answer of a hook that is not null. The hooks after it are not asked. */
+export function firstOf<T>(hooks: readonly RolloutHook[], ask: (hook: RolloutHook) => T | null | undefined): T | null {
   for (const hook of hooks) {
     const answer = ask(hook) ?? null;
     if (answer !== null) return answer;

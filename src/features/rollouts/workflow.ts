@@ -39,6 +39,7 @@ import {
   asksAboutOther,
   type Beginning,
   createRolloutState,
+  firstOf,
   handleDecisions,
   handleHolds,
   newRolloutResult,
@@ -206,8 +207,7 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
 const hasFailedItself = (rollout: RolloutState): boolean =>
   failureOf(rollout) !== null || (rollout.stopped !== null && rollout.stopped.outcome !== 'not_started');
 
-const failureOf = ({ hooks }: RolloutState): Stop | null =>
-  hooks.map((it) => it.failed?.() ?? null).find((it) => it !== null) ?? null;
+const failureOf = ({ hooks }: RolloutState): Stop | null => firstOf(hooks, (it) => it.failed?.());
 
 /** True if a run of this attempt may have requested something. The first results belong to earlier attempts. */
 const hasBegun = ({ input, result }: RolloutState): boolean =>
@@ -244,13 +244,13 @@ function admitRollout({ input, plan, facts, result, hooks }: RolloutState, began
   result.service = facts.service;
   for (const hook of hooks) hook.begun?.();
   setAttributes(facts.searchAttributes, { servers: result.targets.map(({ serverId }) => serverId) });
-  let refusal =
+  return (
     restoredSince(input, facts) ??
     takenUpTooLate(beganMs, plan.startWithinMs) ??
     refusalOfWorker(needsOfRollout(input), facts) ??
-    refuseMisuse(facts);
-  for (const hook of hooks) refusal ??= hook.refuse?.() ?? null;
-  return refusal;
+    refuseMisuse(facts) ??
+    firstOf(hooks, (it) => it.refuse?.())
+  );
 }
 
 /* One server of a rollout: a run with an id made from the rollout's, so that it is started only once. */
