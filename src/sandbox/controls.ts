@@ -61,7 +61,7 @@ function resourceOf(target: ResourceRef): Resource {
 }
 
 export function actFromOutside(state: State, resource: Resource): void {
-  const { id, kind, on } = state.begin(resource, 'outside');
-  const request = kind === 'backup' ? `another user backs up ${on.id}` : `a push deploys ${on.id}`;
-  state.note({ by: 'outside', request, began: { id, kind, target: on.id } });
+  const began = state.begin(resource, 'outside');
+  const request = began.kind === 'backup' ? `another user backs up ${resource.id}` : `a push deploys ${resource.id}`;
+  state.note({ by: 'outside', request, began });
 }

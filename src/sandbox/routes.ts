@@ -1,7 +1,7 @@
 /** Serves the API's endpoints, and the sites that it deploys. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { State, JournalEntry, SandboxOperation, Shown } from './state.ts';
+import type { Note, State, SandboxOperation, Shown } from './state.ts';
 import { faultOf, hasEffect, type Fault, type Route } from './faults.ts';
 import type { Resource } from './script.ts';
 
@@ -106,7 +106,7 @@ interface JsonAnswer {
   body: Record<string, unknown>;
 }
 
-type NotedAnswer = JsonAnswer & { noted?: Pick<Partial<JournalEntry>, 'began' | 'said' | 'shows'> };
+type NotedAnswer = JsonAnswer & { noted?: Pick<Note, 'began' | 'said' | 'shows'> };
 
 const UNAUTHENTICATED: NotedAnswer = { code: 401, body: { message: 'Unauthenticated.' } };
 const NOT_FOUND: NotedAnswer = { code: 404, body: { message: 'Not found.' } };
@@ -208,11 +208,10 @@ function badAnswer({ answer }: Fault, truth: JsonAnswer | null): Reply['answer']
   }
 }
 
-function begin(state: State, on: Resource, answer: (begun: SandboxOperation) => JsonAnswer): NotedAnswer {
+function begin(state: State, on: Resource, answer: (began: SandboxOperation) => JsonAnswer): NotedAnswer {
   if (state.isRemoved(on)) return NOT_FOUND;
-  const begun = state.begin(on, 'api');
-  const { id, kind } = begun;
-  return { ...answer(begun), noted: { began: { id, kind, target: on.id } } };
+  const began = state.begin(on, 'api');
+  return { ...answer(began), noted: { began } };
 }
 
 function statusAnswer(shown: Shown | null): NotedAnswer {

@@ -46,6 +46,10 @@ export const NOTHING_ELSE: Omit<JournalEntry, 'at' | 'by' | 'request'> = {
   asksToWaitMs: null,
 };
 
+/** What the journal notes; it adds the time. */
+export type Note = Pick<JournalEntry, 'by' | 'request'> &
+  Partial<Omit<JournalEntry, 'at' | 'began'>> & { began?: SandboxOperation };
+
 export interface Shown {
   id: string;
   status: string;
@@ -142,8 +146,11 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
     /** Returns the commit of the last completed deployment, as the site shows it. Null if there is none. */
     deployedCommit: (on: Resource) => commitShown(operations.filter(isOn(on)), clock()),
     script: (on: Resource, list: ScriptPart[]) => void scripts.set(keyOf(on), [...list]),
-    note(entry: Pick<JournalEntry, 'by' | 'request'> & Partial<JournalEntry>) {
-      journal.push({ at: new Date(clock()).toISOString(), ...NOTHING_ELSE, ...entry });
+    note({ began, ...entry }: Note) {
+      // On a busy machine, an operation begins some time before this note of it.
+      const at = new Date(began?.startedMs ?? clock()).toISOString();
+      const begun = began && { kind: began.kind, id: began.id, target: began.on.id };
+      journal.push({ at, ...NOTHING_ELSE, ...entry, began: begun ?? null });
     },
   };
 }

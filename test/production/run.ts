@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { startSandbox } from '../../src/sandbox/server.ts';
@@ -40,7 +41,15 @@ async function main(): Promise<string[]> {
   const temporal = await startTemporal(database, programs);
   say(`Temporal ${programs.version} on PostgreSQL ${database.version}`);
   const played = await playWithKills(temporal);
-  return [...problemsOf(played), ...(await tooManyConnections(database)), ...countProblem(played)];
+  const wrong = problemsOf(played);
+  if (wrong.length > 0) await keep(played);
+  return [...wrong, ...(await tooManyConnections(database)), ...countProblem(played)];
+}
+
+async function keep(played: Played): Promise<void> {
+  const file = join(tmpdir(), `belay-production-${beganMs}.json`);
+  await writeFile(file, JSON.stringify(played, null, 2));
+  say(`what was played is kept in ${file}`);
 }
 
 async function playWithKills({ address, namespace, pid }: Temporal): Promise<Played> {

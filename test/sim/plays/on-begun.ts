@@ -8,6 +8,7 @@ export function onBegun({ service: { state } }: World, act: (began: Began, by: J
   const note = state.note.bind(state);
   state.note = (entry) => {
     note(entry);
-    if (entry.began) act(entry.began, entry.by);
+    const { began, by } = state.journal.at(-1)!;
+    if (began !== null) act(began, by);
   };
 }
