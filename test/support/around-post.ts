@@ -5,6 +5,7 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import type { RunInput, TriggerReport } from '../../src/contract/run.ts';
 import { backupServerId, deploySiteId } from '../../src/contract/ids.ts';
+import { SIGNALS } from '../../src/contract/names.ts';
 import type { Fault } from '../../src/sandbox/faults.ts';
 import type { Belay, Run } from '../../src/starter.ts';
 import { clockAhead } from './clock-ahead.ts';
@@ -122,15 +123,33 @@ interface Scheduled {
   scheduledEventId?: unknown;
 }
 
-/** Waits for a recorded read after the POST, because a killed worker loses unrecorded ones. */
-export const readSincePost = ({ lockId }: Operation) =>
-  eventually('a read after the POST', async () => {
+/**
+ * Waits until the workflow knows of a read after its POST: a killed worker loses a read that Temporal has not recorded,
+ * and the next one learns late of a read that no workflow task has followed.
+ *
+ * @returns how long after the POST the workflow learned of it
+ */
+export const readSincePost = ({ lockId }: Operation): Promise<number> =>
+  eventually('a read after the POST that the workflow knows of', async () => {
     const { events } = await world.client.workflow.getHandle(lockId).fetchHistory();
     const post = events?.findIndex(schedulesPost) ?? -1;
     const since = post < 0 ? [] : (events ?? []).slice(post);
     const reads = since.filter((it) => isRead(it.activityTaskScheduledEventAttributes?.activityType?.name));
     const ids = reads.map(({ eventId }) => String(eventId));
-    return since.some((it) => ids.includes(String(it.activityTaskCompletedEventAttributes?.scheduledEventId)));
+    const read = since.findIndex((it) =>
+      ids.includes(String(it.activityTaskCompletedEventAttributes?.scheduledEventId)),
+    );
+    const known = read < 0 ? undefined : since.slice(read).find((it) => it.workflowTaskCompletedEventAttributes);
+    return known && tsToMs(known.eventTime) - tsToMs(since[0]!.eventTime);
+  });
+
+/** Has the workflow read at once, as an event of the service does, until it has ended. */
+export const hintedToItsEnd = ({ lockId }: Operation) =>
+  eventually('the end of the operation', async () => {
+    const lock = world.client.workflow.getHandle(lockId);
+    if ((await lock.describe()).status.name !== 'RUNNING') return true;
+    await lock.signal(SIGNALS.hint).catch((error: Error) => assert.equal(error.name, 'WorkflowNotFoundError'));
+    return false;
   });
 
 export async function assertEnd(

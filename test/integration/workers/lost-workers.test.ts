@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { siteTarget } from '../../../src/contract/target.ts';
+import { TIMING } from '../../../src/contract/timing.ts';
+import type { Belay } from '../../../src/starter.ts';
 import * as around from '../../support/around-post.ts';
+import type { Operation } from '../../support/around-post.ts';
 import { eventually } from '../../support/eventually.ts';
-import { holdPosts } from '../../support/holding-relay.ts';
+import { holdPosts, type HoldingRelay } from '../../support/holding-relay.ts';
 import { posts } from '../../support/journal.ts';
 import { once } from '../../support/once.ts';
 import { resultOf } from '../../support/outcome.ts';
@@ -12,13 +15,16 @@ import { assertNowhere } from '../../support/token.ts';
 import { addWorker, belayOn, fresh, TOKEN, type TestStack } from '../../support/world.ts';
 import { killed, stopped } from './shared-workers.ts';
 
-const { ANSWERED, assertEnd, deploy, FOUND, kill, ONCE, readSincePost, RESENT } = around;
+const { ANSWERED, assertEnd, deploy, FOUND, hintedToItsEnd, kill, ONCE, readSincePost, RESENT } = around;
 
 let world: TestStack;
 before(async () => {
   world = await around.startTestTemporal();
   for (const begin of [killed, stopped, killedWhileRead]) begin().catch(() => undefined);
 });
+
+/** The gap between reads leaves another worker a minute to start. Hints then bring reads long before it is over. */
+const RARELY = { intervalMs: 60_000, settleMs: 10_000 };
 
 /** Two deployments whose POSTs never arrive. The site of one is frozen before another worker decides what follows. */
 const killedWhileRead = once(async () => {
@@ -30,17 +36,25 @@ const killedWhileRead = once(async () => {
   const elsewhere = fresh('queue');
   await addWorker(world, elsewhere, relay.url);
   const freezing = await belayOn(world, elsewhere);
-  // The gap between reads leaves time for another worker to start.
-  const begin = () => deploy(belay, ANSWERED, { intervalMs: 20_000, settleMs: 10_000 });
-  const [sentAgain, frozen] = await Promise.all([begin(), begin()]);
-  await eventually('both POSTs', () => relay.held === 2);
-  await Promise.all([sentAgain, frozen].map(readSincePost));
+  const [sentAgain, frozen] = await bothReadInTime(belay, relay);
   await kill(worker);
   await freezing.freezes.begin({ scope: siteTarget(frozen.target), reason: 'disks', forMs: 3_600_000 });
   relay.letPass();
   await addWorker(world, queue, relay.url);
+  await Promise.all([sentAgain, frozen].map(hintedToItsEnd));
   return { sentAgain, frozen };
 });
+
+/** A busy machine may read too late after a POST: then two others are begun. */
+async function bothReadInTime(belay: Belay, relay: HoldingRelay): Promise<[Operation, Operation]> {
+  for (let posts = 2; ; posts += 2) {
+    const begin = () => deploy(belay, ANSWERED, RARELY);
+    const both = await Promise.all([begin(), begin()]);
+    await eventually('both POSTs', () => relay.held === posts);
+    const readAfterMs = await Promise.all(both.map(readSincePost));
+    if (readAfterMs.every((ms) => ms <= TIMING.verdict.coverageSlackMs)) return both;
+  }
+}
 
 // Most of them wait, so they run at once.
 describe('a worker lost around a POST', { concurrency: 5 }, () => {
