@@ -24,7 +24,7 @@ export const TRIGGER_EFFECTS = ['accepted', 'refused', 'not_sent', 'unknown', 'r
 export type TriggerEffect = (typeof TRIGGER_EFFECTS)[number];
 
 /** These are sinks of the SDK: they run on the worker's main thread, and not in a replay. */
-export type ReportSinks = {
+export type MetricSinks = {
   belay: {
     triggered: (it: Triggered) => void;
     operationEnded: (it: OperationEnded) => void;

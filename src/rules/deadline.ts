@@ -28,7 +28,7 @@ export function deadlineOf(limits: DeployLimits): Deadline | null {
   return first === undefined ? null : { at: new Date(first.atMs).toISOString(), reason: first.reason };
 }
 
-export function lateness(deadline: Deadline | null, nowMs: number): string | null {
+export function whyTooLate(deadline: Deadline | null, nowMs: number): string | null {
   if (deadline === null || nowMs <= Date.parse(deadline.at)) return null;
   return `it is too late, ${deadline.reason}, which was ${deadline.at}`;
 }

@@ -8,7 +8,7 @@ import {
   type OperationKind,
   type RunEnded,
   type TriggerEffect,
-  type ReportSinks,
+  type MetricSinks,
 } from '../contract/sinks.ts';
 import type { RequestReport } from '../hosting-api/index.ts';
 import { createCredentialGauges } from '../client/transport/credential-gauges.ts';
@@ -109,7 +109,7 @@ const classOf = (status: number | null): string => (status === null ? 'none' : `
 
 /* Writes what workflows report into the log and the metrics of the worker that executes them. */
 
-export function reportSinks(metrics: WorkerMetrics, log: Logger): InjectedSinks<ReportSinks> {
+export function metricSinks(metrics: WorkerMetrics, log: Logger): InjectedSinks<MetricSinks> {
   const version = VERSION;
   return {
     belay: {

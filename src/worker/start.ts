@@ -27,7 +27,7 @@ import { definedFields, ownEntry } from '../contract/plain-object.ts';
 import type { WorkerVersion } from '../contract/worker-identity.ts';
 import { serviceIdentity, withAccount, type ServedService } from '../contract/service-identity.ts';
 import { probeService, type Probe, createRest, HTTP_TIMEOUTS } from './probe-service.ts';
-import { createMonitoring, type Monitoring, reportSinks } from './monitoring.ts';
+import { createMonitoring, type Monitoring, metricSinks } from './monitoring.ts';
 import { prepareAttributes } from './search-attributes.ts';
 import { bundleFor, workflowBundle } from './bundle/workflow-source.ts';
 import { createSiteReader, readPage } from '../site-check/index.ts';
@@ -177,7 +177,7 @@ function interceptors({ tracing = null, temporal: { namespace } }: WorkerOptions
 }
 
 function sinksOf({ tracing = null, log }: WorkerOptions, { metrics }: Monitoring) {
-  const sinks = reportSinks(metrics, log);
+  const sinks = metricSinks(metrics, log);
   return tracing === null ? sinks : withWorkflowSpans(tracing, sinks);
 }
 

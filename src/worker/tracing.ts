@@ -10,7 +10,7 @@ import { OPERATION_TYPES, POST_ACTIVITIES, ROLLOUT_TYPE, RUN_TYPES } from '../co
 import { isRecord } from '../contract/plain-object.ts';
 import type { RequestReport } from '../hosting-api/index.ts';
 import type { SpanFacts, Tracing, SpanAttributes } from '../tracing/tracing.ts';
-import type { OperationKind, ReportSinks } from '../contract/sinks.ts';
+import type { OperationKind, MetricSinks } from '../contract/sinks.ts';
 
 interface Current {
   /** The status of the service's last answer. */
@@ -131,7 +131,7 @@ function attributesOf(info: Info, input: unknown): SpanAttributes {
  * traces.
  */
 
-type Sinks = InjectedSinks<ReportSinks>;
+type Sinks = InjectedSinks<MetricSinks>;
 type Reported = Parameters<Sinks['belay']['runEnded']['fn']>[0];
 
 /** @param sinks receive the same reports */

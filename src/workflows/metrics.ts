@@ -1,11 +1,11 @@
 /** Reports to the worker, for its log and metrics. In a replay, nothing is reported again. */
 import { proxySinks, workflowInfo } from '@temporalio/workflow';
 import type { BackupResult, DeploymentResult } from '../contract/run.ts';
-import type { ReportSinks, Subject } from '../contract/sinks.ts';
+import type { MetricSinks, Subject } from '../contract/sinks.ts';
 import { isApp, type Target } from '../contract/target.ts';
 import type { Conclusion } from './conclusion.ts';
 
-export const metrics: ReportSinks['belay'] = proxySinks<ReportSinks>().belay;
+export const metrics: MetricSinks['belay'] = proxySinks<MetricSinks>().belay;
 
 export const subjectOfTarget = (target: Target): Subject => ({
   operation: 'deployment',
@@ -14,7 +14,7 @@ export const subjectOfTarget = (target: Target): Subject => ({
 
 export const subjectOfServer = (server: string): Subject => ({ operation: 'backup', server });
 
-export function reportOperation(result: BackupResult | DeploymentResult, { outcome, error }: Conclusion): void {
+export function countOperation(result: BackupResult | DeploymentResult, { outcome, error }: Conclusion): void {
   const { lastStatus, polls } = result;
   const ended = { outcome, errorType: error?.type ?? null, lastStatus, polls };
   if ('target' in result)
@@ -23,6 +23,6 @@ export function reportOperation(result: BackupResult | DeploymentResult, { outco
 }
 
 /** Reports the end of a run or a rollout. */
-export function reportRun({ outcome, error }: Conclusion): void {
+export function countRun({ outcome, error }: Conclusion): void {
   metrics.runEnded({ type: workflowInfo().workflowType, outcome, errorType: error?.type ?? null });
 }

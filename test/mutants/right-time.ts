@@ -27,7 +27,9 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a run that is too late waits for the lock',
-    changes: [change('workflows/run/run-workflows.ts', 'lateness(deadline, Date.now())', 'lateness(null, Date.now())')],
+    changes: [
+      change('workflows/run/run-workflows.ts', 'whyTooLate(deadline, Date.now())', 'whyTooLate(null, Date.now())'),
+    ],
     test: sim('rules/runs/deadlines', 'a run that is too late does not wait for the lock'),
   },
   {
@@ -35,8 +37,8 @@ export const RIGHT_TIME: TestedMutant[] = [
     changes: [
       change(
         'workflows/operation/deploy-site.ts',
-        'const late = lateness(input.deadline, Date.now());',
-        'const late = lateness(null, Date.now());',
+        'const late = whyTooLate(input.deadline, Date.now());',
+        'const late = whyTooLate(null, Date.now());',
       ),
     ],
     test: sim('rules/runs/deadlines', 'is not sent if the deadline passes'),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstAfter } from '../../src/request/calendar/local-time.ts';
 import { planRun } from '../../src/request/run-options.ts';
-import { deadlineOf, lateness, type DeployLimits } from '../../src/rules/deadline.ts';
+import { deadlineOf, whyTooLate, type DeployLimits } from '../../src/rules/deadline.ts';
 
 const HOUR = 3_600_000;
 const LIMITS: DeployLimits = {
@@ -15,7 +15,7 @@ const LIMITS: DeployLimits = {
 
 test('a run without a backup and without limits has no deadline', () => {
   assert.equal(deadlineOf(LIMITS), null);
-  assert.equal(lateness(null, Infinity), null);
+  assert.equal(whyTooLate(null, Infinity), null);
 });
 
 test('the earliest limit is the deadline, and the message names it', () => {
@@ -34,8 +34,8 @@ test('the earliest limit is the deadline, and the message names it', () => {
 
 test('it is too late after the deadline, and not at it', () => {
   const deadline = deadlineOf({ ...LIMITS, startDeploysWithinMs: HOUR });
-  assert.equal(lateness(deadline, 11 * HOUR), null);
-  assert.match(lateness(deadline, 11 * HOUR + 1) ?? '', /too late.*1970-01-01T11:00:00/);
+  assert.equal(whyTooLate(deadline, 11 * HOUR), null);
+  assert.match(whyTooLate(deadline, 11 * HOUR + 1) ?? '', /too late.*1970-01-01T11:00:00/);
 });
 
 test('a backup may be 24 hours old at the trigger, or an hour older than one that may be reused', () => {

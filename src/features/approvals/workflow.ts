@@ -51,7 +51,7 @@ import { conclude, usageFailure, type Conclusion } from '../../workflows/conclus
 import { factOf } from '../../contract/facts.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { targetText } from '../../contract/target.ts';
-import { lateness } from '../../rules/deadline.ts';
+import { whyTooLate } from '../../rules/deadline.ts';
 import { wasReset } from '../../workflows/reset.ts';
 import type { Hold } from '../../workflows/run/hooks.ts';
 import { deadlineBefore, type RunState } from '../../workflows/run/run-state.ts';
@@ -307,7 +307,7 @@ export const refusalOfAnswer = (answer: RulesAnswer | undefined): Conclusion | n
 
 export function concludeUnapproved(
   end: Exclude<ApprovalEnd, { kind: 'approved' }>,
-  latenessText: () => string | null = () => null,
+  lateText: () => string | null = () => null,
 ): Conclusion {
   switch (end.kind) {
     case 'rejected':
@@ -315,7 +315,7 @@ export function concludeUnapproved(
     case 'expired':
       return conclude('not_started', 'ApprovalExpired', expiredText(end.question.asked));
     case 'late':
-      return conclude('not_started', 'TooLate', `it was not approved: ${latenessText() ?? 'its time is over'}`);
+      return conclude('not_started', 'TooLate', `it was not approved: ${lateText() ?? 'its time is over'}`);
     case 'over':
       return conclude('not_started', 'Cancelled', 'cancelled before it was approved');
   }
@@ -346,7 +346,7 @@ export function approvalHold(run: RunState): Hold {
       notify: (about, question) => notifyOfApproval(facts.notify ?? null, about, question, [part]),
     });
     if (end.kind === 'over' && !cancellation.requested) return null;
-    if (end.kind !== 'approved') return concludeUnapproved(end, () => lateness(deadline, Date.now()));
+    if (end.kind !== 'approved') return concludeUnapproved(end, () => whyTooLate(deadline, Date.now()));
     approved.push({ ...end.approved, part: { ...part, path: [] } });
     return null;
   }

@@ -44,7 +44,7 @@ import {
   handleHolds,
   newRolloutResult,
 } from './state.ts';
-import { reportRun } from '../../workflows/metrics.ts';
+import { countRun } from '../../workflows/metrics.ts';
 import type { RolloutHooks, RolloutState, Stop } from './hooks.ts';
 import { failuresIn, onlyHeldServers, RESTORED, stopIn } from './rules.ts';
 import { targetsOf, isSameTarget, targetsInput } from '../../contract/target.ts';
@@ -76,7 +76,7 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
     const begun = proceed(rollout, beganMs, beginning, cancellation);
     const { error } = endWith(result, await begun.catch(concludeInternal));
     rollout.setPhase('done');
-    reportRun(result);
+    countRun(result);
     for (const hook of rollout.hooks) await hook.ended?.();
     await condition(allHandlersFinished);
     return resultOrFailure(result, error);

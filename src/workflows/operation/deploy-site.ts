@@ -6,7 +6,7 @@ import type { DeploySiteInput } from '../../contract/operation.ts';
 import { emptyDeployment } from '../../contract/results.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/target.ts';
-import { lateness } from '../../rules/deadline.ts';
+import { whyTooLate } from '../../rules/deadline.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { isUnauthorized, refusalOf } from '../../rules/read-failures.ts';
@@ -52,7 +52,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
     busyWaitMs: input.baselineWaitMs,
     waitsInDoubt: false,
     probe: { what: 'baseline', reader },
-    late: () => lateness(input.deadline, Date.now()),
+    late: () => whyTooLate(input.deadline, Date.now()),
     async prepare(counts, busyEndsMs) {
       // After an ambiguous trigger, a deployment in progress may be ours, so the first baseline is kept.
       if (baseline === undefined || counts.ambiguous === 0) {
@@ -62,7 +62,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
         // What was in progress until now was not ours.
         operation.result.inProgressAt = null;
       }
-      const late = lateness(input.deadline, Date.now());
+      const late = whyTooLate(input.deadline, Date.now());
       if (late !== null) return concludeUnsent(counts, 'TooLate', `${name} was not deployed: ${late}`);
       const { instead } = operation.cancellation;
       if (instead !== null) return instead();
@@ -122,7 +122,7 @@ async function takeBaseline(
   /** If an earlier read was answered, a token may be rejected because it is being rotated. */
   let answered = false;
   const neverDeployed = watchForNeverDeployed(admissionRead);
-  const late = () => lateness(input.deadline, Date.now());
+  const late = () => whyTooLate(input.deadline, Date.now());
   const notStarted = (type: 'Refused' | 'Cancelled' | 'Busy' | 'TooLate', reason: string) =>
     conclude('not_started', type, `${targetText(input.target)} was not deployed: ${reason}`);
   const polled = await pollUntil<Baseline>(

@@ -19,7 +19,7 @@ import { explainOperation } from '../../contract/explain-wait.ts';
 import { setAttributes, answerWhyQuery } from '../ui.ts';
 import { observeCancellation, observeEnding, type Ending } from '../cancellation.ts';
 import { concludeInternal, conclude, endWith, resultOrFailure, type Conclusion } from '../conclusion.ts';
-import { reportOperation } from '../metrics.ts';
+import { countOperation } from '../metrics.ts';
 import type { OperationHooks } from './hooks.ts';
 import { keepHints } from '../polling/hints.ts';
 import { openLockQueue } from '../lock/release.ts';
@@ -55,7 +55,7 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
     const { instead } = operation.cancellation;
     const conclusion = instead !== null && worked.outcome !== null ? instead() : worked;
     endWith(result, conclusion);
-    reportOperation(result, conclusion);
+    countOperation(result, conclusion);
     operation.setWaiting(null);
     operation.setPhase('done');
     // Without a backup there is nothing to share: a run that holds the lock by then puts these waiters in its queue.
