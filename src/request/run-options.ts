@@ -327,7 +327,9 @@ export function setValueAt(tree: object, path: RunOptionPath, value: unknown): v
 export function planRun(input: RunInput): RunPlan {
   const plan = {} as RunPlan;
   for (const option of RUN_OPTIONS.filter(({ isPlanned }) => isPlanned !== false)) {
-    const value = valueAt(input, option.path) ?? option.derived?.from(plan) ?? option.default ?? null;
+    const given = valueAt(input, option.path) ?? option.derived?.from(plan) ?? option.default ?? null;
+    // Pages and code hosts write the digits of a commit in lower case.
+    const value = option.type.kind === 'commit' && typeof given === 'string' ? given.toLowerCase() : given;
     const { atLeast } = option;
     setValueAt(plan, option.path, atLeast === undefined ? value : Math.max(value as number, atLeast));
   }

@@ -55,6 +55,15 @@ describe('a check after a deployment', () => {
   );
 
   test(
+    'finds the commit on the site however its letters are written',
+    checked(async (stack) => {
+      const { verdict, deployment, result } = await deploy(stack, [OLD, FAILED], NEW, { commit: OURS.toUpperCase() });
+      assert.deepEqual(verdict, ['completed', undefined]);
+      assert.deepEqual([deployment.evidence, result.commit], ['identity', OURS]);
+    }),
+  );
+
+  test(
     'waits for a site that shows the commit of before for a while',
     checked(async (stack) => {
       const late = { ...NEW, pageLagMs: 60_000 };
