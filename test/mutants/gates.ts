@@ -30,6 +30,24 @@ export const GATES: TestedMutant[] = [
     test: sim('rules/rollouts/doubtful-gates', 'is not let off by the resume of a pause that stood before its doubt'),
   },
   {
+    rule: 'a gate ends what a person has paused',
+    changes: [change('features/gates/wave.ts', "isPausedByOthers(gating) && patched('paused-beside-gate')", 'false')],
+    test: sim('rules/rollouts/gates-meanwhile', 'ends it only after the person has resumed it'),
+  },
+  {
+    rule: 'a held server spares its wave the gates',
+    changes: [change('features/rollouts/workflow.ts', "held.length === 0 || !patched('gates-beside-held')", 'true')],
+    test: sim(
+      'rules/rollouts/gates-meanwhile',
+      'is judged although a held server is all that is left of the last wave',
+    ),
+  },
+  {
+    rule: 'the release of a held server forgives failures',
+    changes: [change('features/rollouts/state.ts', "if (patched('release-only')) ", 'if (false) ')],
+    test: sim('rules/rollouts/held-servers', 'counts the failures on when its last held server is released'),
+  },
+  {
     rule: 'a retry forgets the gates that did not pass',
     changes: [change('features/rollouts/client.ts', ' || (after !== undefined && !passedWaves.includes(name));', ';')],
     test: sim('rules/rollouts/gates-meanwhile', 'that failed and fails again ends it with GateFailed'),

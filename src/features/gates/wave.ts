@@ -3,7 +3,7 @@
  * decision. An inconclusive gate may pause it, too; Belay keeps measuring it, and resumes the rollout by itself when
  * the gate passes.
  */
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, workflowInfo } from '@temporalio/workflow';
 import { factOf } from '../../contract/facts.ts';
 import {
   GATES_FACT,
@@ -15,9 +15,8 @@ import {
   type WaitingForGates,
   type WaveGates,
 } from './shapes.ts';
-import type { ErrorType, Outcome } from '../../contract/names.ts';
 import type { Decision, RolloutResult, TargetResult } from '../rollouts/shapes.ts';
-import type { RolloutHook, RolloutState } from '../rollouts/hooks.ts';
+import type { RolloutHook, RolloutState, Stop } from '../rollouts/hooks.ts';
 import { gateProgress, gateReason } from './text.ts';
 import {
   slowIntervalMs,
@@ -202,8 +201,8 @@ async function afterFailure(gated: Gated, gate: MeasuredGate): Promise<boolean> 
   const { gating, wave } = gated;
   const { plan } = gate;
   const reason = gateReason(wave, gate, 'failed');
-  if (gating.on.failed === 'stop') return stop(gated, plan, 'failed', 'GateFailed', reason);
   gating.failed = reason;
+  if (gating.on.failed === 'stop') return stop(gated, plan, { outcome: 'failed', type: 'GateFailed', reason });
   gate.overriddenBy = await untilResumed(gated, plan, () => reason, { isOver: gating.rollout.isOver });
   if (gate.overriddenBy === null) return false;
   gating.failed = null;
@@ -221,7 +220,8 @@ async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Prom
   const isOpen = ({ verdict }: MeasuredGate) => verdict === 'inconclusive';
   const [{ plan }] = doubtful as [MeasuredGate];
   const reason = () => doubtText(gated, doubtful.filter(isOpen), 'is inconclusive');
-  if (on.inconclusive === 'stop') return stop(gated, plan, 'unknown', 'OutcomeUnknown', reason());
+  const unknown = { outcome: 'unknown', type: 'OutcomeUnknown' } as const;
+  if (on.inconclusive === 'stop') return stop(gated, plan, { ...unknown, reason: reason() });
   if (gating.waiting !== null) gating.waiting.inconclusive = doubtful.map((it) => it.plan.name);
   const isDecided = () => doubtful.some(({ verdict }) => verdict === 'failed') || !doubtful.some(isOpen);
   let isClosed = false;
@@ -238,7 +238,7 @@ async function afterDoubt(gated: Gated, doubtful: readonly MeasuredGate[]): Prom
   }
   if (!isDecided()) {
     const stayed = doubtText(gated, doubtful.filter(isOpen), 'stayed inconclusive until its patience was over');
-    return stop(gated, plan, 'unknown', 'OutcomeUnknown', stayed);
+    return stop(gated, plan, { ...unknown, reason: stayed });
   }
   if (!doubtful.some(({ verdict }) => verdict === 'failed')) resume(gated, doubtful);
   return true;
@@ -293,14 +293,14 @@ function resume({ gating, wave }: Gated, [healed]: readonly MeasuredGate[]): voi
   gating.rollout.decide('resume', authorOf(healed.plan), gateReason(wave, healed, 'passed'));
 }
 
-function stop(
-  { gating: { rollout } }: Gated,
-  plan: { name: string },
-  outcome: Outcome,
-  type: ErrorType,
-  reason: string,
-): false {
-  rollout.stop(authorOf(plan), { outcome, type, reason });
+/** What something else has paused, such as a person, stays paused, whatever gates say. */
+async function stop({ gating }: Gated, plan: { name: string }, end: Stop): Promise<false> {
+  const { rollout } = gating;
+  if (isPausedByOthers(gating) && patched('paused-beside-gate')) {
+    rollout.decide('note', authorOf(plan), end.reason);
+    await condition(() => rollout.isOver() || !isPausedByOthers(gating));
+  }
+  if (!rollout.isOver()) rollout.stop(authorOf(plan), end);
   return false;
 }
 

@@ -46,7 +46,7 @@ import {
 } from './state.ts';
 import { countRun } from '../../workflows/metrics.ts';
 import type { RolloutHooks, RolloutState, Stop } from './hooks.ts';
-import { failuresIn, onlyHeldServers, RESTORED, stopIn } from './rules.ts';
+import { failuresIn, onlyHeldServers, RESTORED, stopIn, type Step } from './rules.ts';
 import { targetsOf, isSameTarget, targetsInput } from '../../contract/target.ts';
 import { setAttributes, startAttributes, linkToThis } from '../../workflows/ui.ts';
 import { runWorkflowId } from '../../contract/ids.ts';
@@ -114,7 +114,15 @@ async function proceed(
     failures.check();
     return rollout.next();
   };
-  for (let step = next(); step.kind !== 'end' || due() !== undefined; step = next()) {
+  /** Held servers that nothing follows end here, so that the gates of their wave are due. */
+  const goesOn = (step: Step): boolean => {
+    if (step.kind !== 'end' || due() !== undefined) return true;
+    const held = result.phase === 'stopping' ? [] : onlyHeldServers(result.targets);
+    if (held.length === 0 || !patched('gates-beside-held')) return false;
+    for (const target of held) skip(target, concludeHeld(target));
+    return true;
+  };
+  for (let step = next(); goesOn(step); step = next()) {
     const dueHook = due();
     if (isCancelled()) rollout.decide('abort', 'Temporal', 'the rollout was cancelled');
     else if (dueHook !== undefined) await dueHook.pass?.();

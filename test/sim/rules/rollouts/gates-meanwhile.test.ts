@@ -250,6 +250,67 @@ describe('a gate', () => {
   );
 
   test(
+    'is judged although a held server is all that is left of the last wave',
+    inFleet(async (stack) => {
+      const { meter } = stack.world;
+      meter.shows = () => '0.5';
+      const [first, held] = servers(2);
+      stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
+      const waves = [{ name: 'all', targets: [first, held!], after: GATED }];
+      const rollout = begin(stack, [], { waves, maxAtOnce: 1 });
+      await backsUp(stack, first.serverId);
+      await hold(stack, rollout, held!.serverId);
+      stack.sandbox.finish({ server: first.serverId }, 'completed');
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual(outcomesOf(result), ['completed', 'not_started']);
+      assert.deepEqual([result.outcome, result.error?.type], ['failed', 'GateFailed']);
+    }, gatedBy()),
+  );
+
+  describe('of a rollout that a person has paused', () => {
+    for (const [what, shows, onGates, end] of [
+      ['fails', '0.5', { failed: 'stop' }, ['failed', 'GateFailed']],
+      ['loses its patience', 'NaN', {}, ['unknown', 'OutcomeUnknown']],
+    ] as const) {
+      test(
+        `ends it only after the person has resumed it if it ${what}`,
+        inFleet(async (stack) => {
+          const { meter } = stack.world;
+          meter.shows = () => 'NaN';
+          const { others, rollout } = inTwoWaves(stack, { onGates });
+          await (shows === 'NaN' ? reaches(stack, rollout, 'paused') : measured(stack, 2));
+          await decide(stack, rollout, 'pause', ANNE);
+          meter.shows = () => shows;
+          await stack.forward(30 * HOUR);
+          const { result } = await progressOf(stack, rollout);
+          assert.deepEqual(
+            [result.phase, actionsOf(result).slice(-2)],
+            ['paused', ['pause by anne', 'note by gate:errors']],
+          );
+          await decide(stack, rollout, 'resume', ANNE);
+          const ended = await endOfRollout(stack, rollout);
+          assert.deepEqual([ended.outcome, ended.error?.type], end);
+          assert.equal(begunOn(stack, others), 0);
+        }, gatedBy()),
+      );
+    }
+
+    test(
+      'counts if the person aborts it',
+      inFleet(async (stack) => {
+        stack.world.meter.shows = (_query, index) => (index < 4 ? 'NaN' : '0.5');
+        const { rollout } = inTwoWaves(stack, { onGates: { failed: 'stop' } });
+        await measured(stack, 2);
+        await decide(stack, rollout, 'pause', ANNE);
+        await stack.forward(HOUR);
+        await decide(stack, rollout, 'abort', ANNE);
+        const { outcome, error } = await endOfRollout(stack, rollout);
+        assert.deepEqual([outcome, error?.type], ['failed', 'GateFailed']);
+      }, gatedBy()),
+    );
+  });
+
+  test(
     'is measured no more once a person aborts the rollout',
     inFleet(async (stack) => {
       stack.world.meter.shows = () => '0.001';

@@ -80,6 +80,33 @@ describe('a rollout', () => {
   );
 
   test(
+    'counts the failures on when its last held server is released',
+    inFleet(async (stack) => {
+      const [first, held, ...later] = servers(4);
+      for (const { siteIds } of [first, held!]) stack.sandbox.script({ site: siteIds[0]! }, { ends: 'failed' });
+      stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
+      const waves = [
+        { name: 'canary', targets: [first, held!] },
+        { name: 'rest', targets: later },
+      ];
+      const rollout = begin(stack, [], { waves, maxAtOnce: 1, maxFailures: 1, onFailures: 'pause' });
+      await backsUp(stack, first.serverId);
+      await hold(stack, rollout, held!.serverId);
+      stack.sandbox.finish({ server: first.serverId }, 'completed');
+      await reaches(stack, rollout, 'paused');
+      await decide(stack, rollout, 'resume', { ...ANNE, serverId: held!.serverId });
+      await backsUp(stack, held!.serverId);
+      await reaches(stack, rollout, 'paused');
+      const { waiting } = await progressOf(stack, rollout);
+      assert.match(waiting?.kind === 'decision' ? waiting.reason : '', /too many servers are not completed: 2/);
+      assert.deepEqual(
+        later.map(({ serverId }) => backups(stack, serverId)),
+        [0, 0],
+      );
+    }),
+  );
+
+  test(
     'stops before a held server after a person has resumed it for a gate, and begins no later wave',
     inFleet(async (stack) => {
       stack.world.meter.shows = () => 'NaN';
