@@ -32,7 +32,8 @@ export type TriggerResult<A> =
   | { kind: 'refused'; message: string }
   /** Not sent, but an earlier execution of the same operation may have sent it, or one from before a restore. */
   | { kind: 'reset'; message: string }
-  | { kind: 'ambiguous'; message: string };
+  /** `isLost`: no worker reported it. */
+  | { kind: 'ambiguous'; message: string; isLost?: true };
 
 export type NotAccepted = Exclude<TriggerResult<never>, { kind: 'accepted' }>;
 

@@ -5,7 +5,6 @@ import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import type { BackupRecord, BackupServerInput, OperationInput, RecordedService } from '../../contract/operation.ts';
 import { emptyBackup } from '../../contract/results.ts';
 import type { BackupResult } from '../../contract/run.ts';
-import { TIMING } from '../../contract/timing.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { refusalOf } from '../../rules/read-failures.ts';
 import { MAX_AMBIGUITIES } from '../../rules/resend.ts';
@@ -23,7 +22,6 @@ import { awaitTrigger, sendUntilAccepted, triggerInput } from './send-until-acce
 export async function backupServer(input: BackupServerInput, hooks: OperationHooks): Promise<BackupResult> {
   const { serverId } = input;
   const result: BackupResult = { ...emptyBackup(serverId), startedAt: new Date().toISOString() };
-  let sentMs: number;
   return runOperation(backupServerId(serverId), input, result, hooks, async (operation) => {
     const refusal = await sendUntilAccepted(operation, input, {
       what: `back up server ${serverId}`,
@@ -36,18 +34,17 @@ export async function backupServer(input: BackupServerInput, hooks: OperationHoo
       late: () => null,
       prepare: () => Promise.resolve(null),
       async post(summary) {
-        sentMs = Date.now();
         const call = triggerOnce.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
         const sent = await awaitTrigger(subjectOfServer(serverId), call);
         if (sent.kind === 'accepted') Object.assign(result, { backupId: sent.answer.backupId, source: 'created' });
         return sent;
       },
       // A backup has no baseline to reconcile with, so make another: a spare costs disk space, a missing one the site.
-      resolveDoubt: (ambiguities, notBeforeMs, message) =>
+      resolveDoubt: ({ ambiguities, overMs, notBeforeMs, message }) =>
         Promise.resolve(
           ambiguities > MAX_AMBIGUITIES
             ? conclude('unknown', 'OutcomeUnknown', `it is unknown whether a backup was made: ${message}`)
-            : Math.max(sentMs + TIMING.post.underWayMs, notBeforeMs),
+            : Math.max(overMs, notBeforeMs),
         ),
     });
     if (refusal !== null) return refusal;

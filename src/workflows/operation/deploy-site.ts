@@ -75,7 +75,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       sent = await sendWatched(deployment, verdictContext(input, baseline ?? null, others), summary);
       return sent.result;
     },
-    resolveDoubt: (ambiguities, notBeforeMs) => reconcile(deployment, sent!, ambiguities, notBeforeMs),
+    resolveDoubt: (doubt) => reconcile(deployment, sent!, doubt),
   });
   return end ?? follow(deployment, sent!);
 }

@@ -10,6 +10,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { OperationInput } from '../../contract/operation.ts';
 import type { BackupResult, DeploymentResult } from '../../contract/run.ts';
 import type { Subject } from '../../contract/sinks.ts';
+import { TIMING } from '../../contract/timing.ts';
 import { mayBeOutage, serviceState } from '../../rules/outage.ts';
 import { createPollSchedule } from '../../rules/poll-schedule.ts';
 import {
@@ -51,7 +52,16 @@ export interface Sending {
    *
    * @returns why the operation ends; `accepted`; or the earliest time to send the request once more
    */
-  resolveDoubt(ambiguities: number, notBeforeMs: number, message: string): Promise<Conclusion | 'accepted' | number>;
+  resolveDoubt(doubt: Doubt): Promise<Conclusion | 'accepted' | number>;
+}
+
+export interface Doubt {
+  ambiguities: number;
+  /** When the last request can no longer be under way. */
+  overMs: number;
+  /** When the service may be asked again. */
+  notBeforeMs: number;
+  message: string;
 }
 
 /** @returns null once the service has accepted the request, else why the operation ends */
@@ -83,6 +93,7 @@ export async function sendUntilAccepted(
       counts = { ...counts, firstMs: counts.firstMs + Date.now() - waitsSinceMs };
     operation.setPhase('trigger');
     trigger.attempts += 1;
+    const sentMs = Date.now();
     const result = await how.post(`${how.what}, request ${trigger.attempts}`);
     if (isUnsent(result)) trigger.attempts -= 1;
     if (result.kind === 'accepted') {
@@ -107,7 +118,8 @@ export async function sendUntilAccepted(
     let againAtMs = step.kind === 'send' ? step.atMs : step.notBeforeMs;
     if (step.kind === 'reconcile') {
       trigger.ambiguous = true;
-      const found = await how.resolveDoubt(counts.ambiguous, step.notBeforeMs, result.message);
+      const [overMs, { notBeforeMs }, { message }] = [underWayUntilMs(result, sentMs), step, result];
+      const found = await how.resolveDoubt({ ambiguities: counts.ambiguous, overMs, notBeforeMs, message });
       if (found === 'accepted') return null;
       if (typeof found !== 'number') return found;
       againAtMs = found;
@@ -157,6 +169,16 @@ async function awaitService(
   return reason === null ? null : conclude('not_started', 'TooLate', `${prefix}${reason}; ${step.message}`);
 }
 
+/**
+ * Temporal learns of a request only at the end of the workflow task that sends it, which can take as long as the task may
+ * take. Once a worker has reported what became of the request, that no longer matters.
+ */
+function underWayUntilMs(result: NotAccepted, sentMs: number): number {
+  const isLost = result.kind === 'ambiguous' && result.isLost === true;
+  const taskMs = isLost && patched('under-way-after-its-task') ? TIMING.worker.workflowTaskMs : 0;
+  return sentMs + taskMs + TIMING.post.underWayMs;
+}
+
 /* One POST: a regular activity with one attempt. */
 
 export function triggerInput(input: OperationInput): TriggerActivityInput {
@@ -188,8 +210,6 @@ function resultOfError(error: unknown): NotAccepted {
     return { kind: 'not_taken', message: 'no worker that can reach the service took the request in time' };
   if (cause instanceof ApplicationFailure) return resultOfFailure(cause.type, cause.message, cause.details?.[0] ?? {});
   const lost = 'the worker was lost before, during or after the request';
-  return {
-    kind: 'ambiguous',
-    message: cause instanceof TimeoutFailure ? lost : 'the result of the request is unknown',
-  };
+  const message = cause instanceof TimeoutFailure ? lost : 'the result of the request is unknown';
+  return { kind: 'ambiguous', message, isLost: true };
 }

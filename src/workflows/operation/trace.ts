@@ -26,7 +26,7 @@ import { subjectOfTarget } from '../metrics.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import type { Followed } from './await-verdict.ts';
 import type { Operation } from './run-operation.ts';
-import { awaitTrigger, hasRoomToSend, NO_ROOM, triggerInput } from './send-until-accepted.ts';
+import { awaitTrigger, type Doubt, hasRoomToSend, NO_ROOM, triggerInput } from './send-until-accepted.ts';
 
 export interface Deployment extends Followed {
   operation: Operation<DeploymentResult>;
@@ -93,23 +93,22 @@ export async function sendWatched(
 }
 
 /**
- * Compares reads with the baseline for the whole settle time.
+ * Compares reads with the baseline for the whole settle time, and until another request may be sent, because that must not
+ * follow a gap.
  *
- * @param notBeforeMs the earliest time for another request. Reads continue until then, because it must not follow a gap
  * @returns `accepted` if the request left a trace; the earliest time to send it once more; or why the operation ends
  */
 export async function reconcile(
   { operation, input, reader }: Deployment,
   sent: Sent,
-  ambiguities: number,
-  notBeforeMs: number,
+  { ambiguities, overMs, notBeforeMs }: Doubt,
 ): Promise<Conclusion | 'accepted' | number> {
   const { intervalMs, settleMs } = input;
   operation.setPhase('reconcile');
   let trace = lastingTrace(sent);
   if (trace === null) {
     const nowMs = Date.now();
-    const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);
+    const endsMs = Math.max(Math.max(nowMs, overMs) + settleMs, notBeforeMs);
     const schedule = beginsAtLastTick(
       skipTo(createPollSchedule(sent.sentMs, intervalMs, { earlyMs: TIMING.poll.earlyReadsMs }), nowMs),
     );

@@ -130,8 +130,8 @@ const SIM_MUTANTS: Mutant[] = [
     changes: [
       change(
         'workflows/operation/trace.ts',
-        'const endsMs = Math.max(Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs, notBeforeMs);',
-        'const endsMs = Math.max(nowMs, sent.sentMs + TIMING.post.underWayMs) + settleMs;',
+        'const endsMs = Math.max(Math.max(nowMs, overMs) + settleMs, notBeforeMs);',
+        'const endsMs = Math.max(nowMs, overMs) + settleMs;',
       ),
     ],
   },
