@@ -1,4 +1,4 @@
-/** Reads whether a site does what is expected of it, as a package of its own: it imports nothing of Belay. */
+/** Reads whether a site does what is expected of it, as a package of its own: of Belay, it imports only what hides secrets. */
 import { NoAnswer, Oversized, systemResolve } from './resolve.ts';
 import { getPage, type Network, type Page, type PageRequest } from './exchange.ts';
 import { RE2JS } from 're2js';
