@@ -18,8 +18,10 @@ const MAY = {
   workflows: { value: PURE, type: ['activities'] },
   process: { value: ['contract'] },
   // Packages of their own: the client of the service, the reader of sites, and the emulator that must not share a mistake with it.
-  'hosting-api': {},
-  'site-check': {},
+  'hosting-api': { value: ['echo'] },
+  'site-check': { value: ['echo'] },
+  // What both of those clients do with an answer that echoes a secret of its request.
+  echo: {},
   sandbox: {},
   config: { value: [...PURE, 'calendar', 'input', 'site-check'], type: ['process'] },
   tracing: { value: ['contract', 'config', 'process'] },

@@ -1,7 +1,8 @@
 /** The client of the service's endpoints. Each call is one request, without retries or redirects. */
 import { deploymentIds, isJson, parseCreatedBackup, parseJson, parseStatus } from './parse-answers.ts';
 import { HostingApiError } from './errors.ts';
-import { type Answer, type Exchange, type SendPermit, hideInStatus, holdsToken } from './exchange.ts';
+import { holdsSecret } from '../echo/index.ts';
+import { type Answer, type Exchange, type SendPermit, hideInStatus } from './exchange.ts';
 import { pacedExchange, type PacedOptions } from './pacer.ts';
 
 interface DeployTarget {
@@ -102,7 +103,7 @@ function readStatus({ body, token }: Answer): OperationStatus {
 
 function readCreatedBackup({ body, token }: Answer): { backupId: string } {
   const backupId = parseCreatedBackup(body);
-  if (holdsToken(backupId, token)) throw new SyntaxError('the body has no usable field "id"');
+  if (holdsSecret(backupId, token)) throw new SyntaxError('the body has no usable field "id"');
   return { backupId };
 }
 
@@ -112,7 +113,7 @@ function readCreatedBackup({ body, token }: Answer): { backupId: string } {
  */
 function idsOf({ body, token }: Answer, { idField }: IdField): Pick<OperationStatus, 'ids'> {
   const found = body.trim() === '' ? [] : deploymentIds(parseJson(body), idField);
-  const ids = found.filter(([, id]) => !holdsToken(id, token));
+  const ids = found.filter(([, id]) => !holdsSecret(id, token));
   return ids.length === 0 ? {} : { ids: Object.fromEntries(ids) };
 }
 

@@ -7,6 +7,7 @@ import https from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import tls from 'node:tls';
 import axios from 'axios';
+import { hideSecret } from '../echo/index.ts';
 import { HostingApiError } from './errors.ts';
 import { isJson } from './parse-answers.ts';
 
@@ -270,38 +271,13 @@ function authorization({ username, password }: URL): Record<string, string> {
   return { 'Proxy-Authorization': `Basic ${Buffer.from(login).toString('base64')}` };
 }
 
-/*
- * Removes the token from what is kept of an answer, because a service may echo its request. Call this after parsing: a
- * short token also occurs in keys, words and ids, and replacing it there would change what the answer means.
- */
-
-/** A shorter token can be guessed, and ordinary words and ids contain it. */
-const MIN_SECRET_LENGTH = 8;
-
 /** The final states of the interface are no secret, even if the token is such a word. */
 const DOCUMENTED_STATUS = /^(completed|failed)$/i;
 
-/** Use this for text that people read. A short token is removed only where it stands alone. */
-function hideToken(text: string, token: string): string {
-  const forms = [...new Set([token, JSON.stringify(token).slice(1, -1)])];
-  return forms.reduce(
-    (left, form) =>
-      token.length >= MIN_SECRET_LENGTH
-        ? left.replaceAll(form, '[token]')
-        : left.replace(new RegExp(`(?<![\\w-])${escaped(form)}(?![\\w-])`, 'g'), '[token]'),
-    text,
-  );
-}
-
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+const hideToken = (text: string, token: string): string => hideSecret(text, token, '[token]');
 
 export function hideInStatus(status: string, token: string): string {
   return DOCUMENTED_STATUS.test(status) ? status : hideToken(status, token);
-}
-
-/** An id without its token would be another id, so such an id is not used at all. */
-export function holdsToken(id: string, token: string): boolean {
-  return token.length >= MIN_SECRET_LENGTH && id.includes(token);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The HTTP interface of the hosting service, as a package of its own: it imports nothing of Belay. */
+/** The HTTP interface of the hosting service, as a package of its own: of Belay, it imports only what hides secrets. */
 export {
   createHostingApiClient,
   type OperationStatus,

@@ -1,12 +1,14 @@
-/** Reads whether a site does what is expected of it, as a package of its own: it imports nothing of Belay. */
+/** Reads whether a site does what is expected of it, as a package of its own: of Belay, it imports only what hides secrets. */
 import { NoAnswer, Oversized, systemResolve } from './resolve.ts';
 import { getPage, type Network, type Page, type PageRequest } from './exchange.ts';
+import { hideAll, type Hide } from '../echo/index.ts';
 import { RE2JS } from 're2js';
 import { getProperty } from 'dot-prop';
 
 export { judgedAddresses, systemResolve } from './resolve.ts';
 export { NoAnswer, Oversized } from './resolve.ts';
 export type { Network, Page, PageRequest } from './exchange.ts';
+export { hideAll, type Hide } from '../echo/index.ts';
 
 export interface SiteRequest {
   url: string;
@@ -36,15 +38,21 @@ export const readPage = (request: PageRequest, network: Network = SYSTEM): Promi
 
 export const createSiteReader =
   (network: Network = SYSTEM): ReadSite =>
-  async ({ url, check, headers, ...limits }) => {
+  async ({ url, check, headers: readHeaders, ...limits }) => {
+    const headers = await readHeaders();
+    const hide = hideAll(Object.values(headers));
+    const without = (kind: 'fails' | 'nothing', { message }: Error): SiteAnswer => ({
+      ...{ kind, httpStatus: null, commit: null },
+      why: hide.text(message),
+    });
     try {
-      const page = await getPage({ ...limits, url: new URL(url), headers: await headers() }, network);
-      const { unmet, commit } = check(page);
+      const page = await getPage({ ...limits, url: new URL(url), headers }, network);
+      const { unmet, commit } = check(page, hide);
       const [first] = unmet;
       return { kind: first ? 'fails' : 'holds', httpStatus: page.status, commit, why: first?.text ?? null };
     } catch (error) {
-      if (error instanceof Oversized) return { kind: 'fails', httpStatus: null, commit: null, why: error.message };
-      if (error instanceof NoAnswer) return { kind: 'nothing', httpStatus: null, commit: null, why: error.message };
+      if (error instanceof Oversized) return without('fails', error);
+      if (error instanceof NoAnswer) return without('nothing', error);
       throw error;
     }
   };
@@ -79,13 +87,18 @@ interface Shown {
   commit: string | null;
 }
 
-/** Compiled once, since a site is read often. */
-export type CompiledCheck = (page: Page) => Shown;
+/**
+ * Compiled once, since a site is read often. Expectations are compared with the page as it is.
+ *
+ * @param hide of the request, whose headers the page may echo
+ */
+export type CompiledCheck = (page: Page, hide: Hide) => Shown;
 
 /** @returns null if the page meets it */
 type Rule = (page: Parsed) => Unmet | null;
 
 interface Parsed extends Page {
+  hide: Hide;
   /** Undefined if the body is not JSON. */
   json: unknown;
 }
@@ -96,11 +109,11 @@ const COMMIT = /^[0-9a-f]{7,64}$/;
 export function compileCheck(rules: CheckRules): CompiledCheck {
   const all = [...statusRule(rules), ...headerRules(rules), ...bodyRule(rules), ...jsonRules(rules)];
   const commitOf = compileCommit(rules);
-  return (page) => {
-    const parsed = { ...page, json: jsonOf(page.body) };
+  return (page, hide) => {
+    const parsed = { ...page, hide, json: jsonOf(page.body) };
     const unmet = all.flatMap((rule) => rule(parsed) ?? []);
     const commit = commitOf(parsed)?.trim().toLowerCase() ?? '';
-    return { unmet, commit: COMMIT.test(commit) ? commit : null };
+    return { unmet, commit: COMMIT.test(commit) ? hide.id(commit) : null };
   };
 }
 
@@ -114,7 +127,8 @@ function statusRule({ status = ['2xx'] }: CheckRules): Rule[] {
 const headerRules = ({ header = {} }: CheckRules): Rule[] =>
   Object.entries(header).map(([name, text]) => {
     const expected = parseExpected(text);
-    return ({ headers }) => compare('header', `header ${name}`, headers[name.toLowerCase()] ?? null, expected);
+    return ({ headers, hide }) =>
+      compare('header', `header ${name}`, headers[name.toLowerCase()] ?? null, expected, hide);
   });
 
 function bodyRule({ body }: CheckRules): Rule[] {
@@ -127,12 +141,12 @@ function bodyRule({ body }: CheckRules): Rule[] {
 const jsonRules = ({ json = {} }: CheckRules): Rule[] =>
   Object.entries(json).map(([path, text]) => {
     const expected = parseExpected(text);
-    return (page) => compare('json', path, textAt(page.json, path), expected);
+    return ({ json: body, hide }) => compare('json', path, textAt(body, path), expected, hide);
   });
 
-function compare(of: Unmet['of'], what: string, actual: string | null, expected: Expected): Unmet | null {
+function compare(of: Unmet['of'], what: string, actual: string | null, expected: Expected, hide: Hide): Unmet | null {
   if (expected.isMetBy(actual)) return null;
-  const shown = actual === null ? 'missing' : `"${shownText(actual)}"`;
+  const shown = actual === null ? 'missing' : `"${shownText(actual, hide)}"`;
   return { of, text: `${what} is ${shown}, expected ${expected.text}`, isMissing: actual === null };
 }
 
@@ -216,4 +230,5 @@ export function textAt(json: unknown, path: string): string | null {
 const MAX_SHOWN = 60;
 
 /** The beginning of a value, for messages. It is cut between characters: half of an emoji would spoil the message. */
-export const shownText = (text: string): string => [...text.slice(0, 2 * MAX_SHOWN)].slice(0, MAX_SHOWN).join('');
+export const shownText = (text: string, hide: Hide): string =>
+  [...hide.text(text).slice(0, 2 * MAX_SHOWN)].slice(0, MAX_SHOWN).join('');

@@ -156,6 +156,15 @@ test('an error names the request and the answer and contains no token', async ()
   assert.deepEqual([error.kind, error.httpStatus, error.sent], ['http', 403, true]);
 });
 
+test('an error contains no token that the answer spells in another way', async () => {
+  const token = 'canary/7f+3a==';
+  for (const echo of ['canary\\/7f+3a==', encodeURIComponent(token), 'CANARY/7F+3A==']) {
+    const { client } = await rawService(http('403 Forbidden', `{"message":"no ${echo}"}`), token);
+    const { message } = await errorOf(client.triggerDeployment(site('a1')));
+    assert.equal(message, 'POST /v1/sites/a1/deploy: 403 {"message":"no [token]"}');
+  }
+});
+
 test('a redirect is not followed', async () => {
   const { client, sent } = await rawService(http('302 Found', '', 'Location: http://127.0.0.1:1/\r\n'));
   assert.equal((await errorOf(client.readBackup('b1'))).httpStatus, 302);

@@ -32,6 +32,14 @@ const ANSWERS: Record<string, RequestListener> = {
   '/elsewhere': (_request, response) => response.writeHead(302, { location: 'https://site.example/ok' }).end(),
   '/within': (_request, response) => response.writeHead(301, { location: '/ok' }).end(),
   '/round': (_request, response) => response.writeHead(302, { location: '/round' }).end(),
+  '/echo': ({ headers: { authorization = '' } }, response) => {
+    const [, token = ''] = authorization.split(' ');
+    const status = `${'x'.repeat(30)} the token ${authorization} of ${token} is over`;
+    response.setHeader('x-token', `${token} ${encodeURIComponent(authorization)}`);
+    response.end(JSON.stringify({ status, commit: token }));
+  },
+  '/to-echo': ({ headers: { authorization = '' } }, response) =>
+    response.writeHead(302, { location: `https://${authorization.split(' ')[1]}.example/` }).end(),
   '/secret': (request, response) => response.end(String(request.headers.authorization)),
 };
 
@@ -174,5 +182,41 @@ describe('a check reads a site', () => {
     const first = await read('/secret', { headers, check: compileCheck({ body: '/^s1$/' }) });
     const second = await read('/secret', { headers, check: compileCheck({ body: '/^s2$/' }) });
     assert.deepEqual([first.kind, second.kind], ['holds', 'holds']);
+  });
+});
+
+describe('a page that repeats a header of its request', () => {
+  const SECRET = 'Bearer 0123456789ABCDEF';
+  const headers = () => Promise.resolve({ authorization: SECRET });
+
+  for (const [what, path, rules, why] of [
+    [
+      'JSON',
+      '/echo',
+      { json: { status: 'ok' } },
+      `status is "${'x'.repeat(30)} the token [hidden] of [hidden", expected ok`,
+    ],
+    ['a header', '/echo', { header: { 'x-token': 'ok' } }, 'header x-token is "[hidden] [hidden]", expected ok'],
+    [
+      'the host of a redirect',
+      '/to-echo',
+      {},
+      'redirected to https://[hidden].example, and a check stays with its site',
+    ],
+  ] as const)
+    test(`in ${what} does not put it into what is kept`, async () => {
+      const found = await read(path, { headers, follow: true, check: compileCheck(rules) });
+      assert.equal(found.why, why);
+      assert.doesNotMatch(JSON.stringify(found), /0123|9abc/i);
+    });
+
+  test('as its commit shows no commit', async () => {
+    for (const commit of [{ json: 'commit' }, { header: 'x-token' }, { body: '/Bearer ([0-9A-F]{10})/' }])
+      assert.equal((await read('/echo', { headers, check: compileCheck({ commit }) })).commit, null);
+  });
+
+  test('is judged by what it shows', async () => {
+    const found = await read('/echo', { headers, check: compileCheck({ body: `/token ${SECRET}/` }) });
+    assert.equal(found.kind, 'holds');
   });
 });

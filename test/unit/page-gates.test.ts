@@ -116,6 +116,76 @@ describe('a measurement of a page', () => {
   });
 });
 
+describe('an answer that repeats a secret of its request', () => {
+  const SECRET = '0123456789abcdef';
+  const ADDRESS = `https://ci.internal/${SECRET}/smoke?key=canary-7f3a`;
+  const prometheus = (data: object, status = 200) => page({ status: 'success', data }, status);
+  const series = (value: string, label = 'a') =>
+    prometheus({ resultType: 'vector', result: [{ metric: { of: label }, value: [1, value] }] });
+  const QUERY = { kind: 'prometheus', query: 'up', max: 1 } as const;
+  const long = `${'x'.repeat(45)} ${SECRET}`;
+
+  for (const [what, rule, answer, text] of [
+    [
+      'a number',
+      { kind: 'http', value: 'n', max: 1 },
+      page({ n: `no ${SECRET}` }),
+      'no data: n is "no [hidden]", which is not a number',
+    ],
+    [
+      'a number that is cut',
+      { kind: 'http', value: 'n', max: 1 },
+      page({ n: long }),
+      `no data: n is "${'x'.repeat(45)} [hidden]", which is not a number`,
+    ],
+    ['JSON', { kind: 'http', json: { ok: '1' } }, page({ ok: `Bearer ${SECRET}` }), 'ok is "[hidden]", expected 1'],
+    [
+      'a header',
+      { kind: 'http', header: { 'x-ok': '1' } },
+      page('', 200, { 'x-ok': SECRET }),
+      'header x-ok is "[hidden]", expected 1',
+    ],
+    [
+      'an amount',
+      { kind: 'http', atLeast: { value: 'n', min: 1 } },
+      page({ n: SECRET }),
+      'no data: n is [hidden], and has to be 1',
+    ],
+    [
+      'its address',
+      { kind: 'http', json: { ok: '1' } },
+      page({ ok: `${ADDRESS} canary-7f3a` }),
+      'ok is "[hidden] [hidden]", expected 1',
+    ],
+    [
+      'an error',
+      QUERY,
+      page({ status: 'error', error: `no ${SECRET}` }, 400),
+      'the query is refused (400): no [hidden]',
+    ],
+    ['a label', QUERY, series('2', SECRET), '2 > 1 of {of="[hidden]"}'],
+    [
+      'a label that is cut',
+      QUERY,
+      series('2', `${'x'.repeat(110)} ${SECRET}`),
+      `2 > 1 of {of="${'x'.repeat(110)} [hid`,
+    ],
+    ['a sample', QUERY, series(SECRET), 'no data: NaN of {of="a"}'],
+    [
+      'a type',
+      QUERY,
+      prometheus({ resultType: SECRET }),
+      'the query gives a [hidden], and a gate needs a scalar or a vector',
+    ],
+  ] as [string, Parameters<typeof measure>[0], GetPage, string][])
+    test(`as ${what} does not put it into the measurement`, async () => {
+      const place = { address: ADDRESS, isSecret: true, headers: { authorization: `Bearer ${SECRET}` } };
+      const measured = await measure(rule, NO_WORDS, place, answer);
+      assert.equal(measured.text, text);
+      assert.doesNotMatch(JSON.stringify(measured), /0123|7f3a/);
+    });
+});
+
 describe('a gate of a page in belay.yaml', () => {
   let folder: string;
   before(async () => {
@@ -138,6 +208,7 @@ describe('a gate of a page in belay.yaml', () => {
     });
     assert.deepEqual(await place(), {
       address: 'https://ci.example.com/smoke?token=abc',
+      isSecret: true,
       headers: { 'x-key': 'first' },
     });
     await writeFile(key, 'second\n');

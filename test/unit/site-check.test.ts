@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { compileCheck, type CheckRules } from '../../src/site-check/index.ts';
+import { compileCheck, hideAll, type CheckRules } from '../../src/site-check/index.ts';
 
 const page = (change: Partial<{ status: number; headers: Record<string, string>; body: string }> = {}) => ({
   status: 200,
@@ -9,8 +9,10 @@ const page = (change: Partial<{ status: number; headers: Record<string, string>;
   ...change,
 });
 
+const HIDE = hideAll([]);
+
 const problem = (rules: CheckRules, change?: Parameters<typeof page>[0]) =>
-  compileCheck(rules)(page(change)).unmet[0]?.text ?? null;
+  compileCheck(rules)(page(change), HIDE).unmet[0]?.text ?? null;
 
 describe('the expectations of a check', () => {
   test('are a status of 2xx, if there are no others', () => {
@@ -62,14 +64,14 @@ describe('the expectations of a check', () => {
 
   test('show the commit from JSON, a header or the body, in lower case', () => {
     const commit = (rules: CheckRules['commit'], body?: string) =>
-      compileCheck({ commit: rules })(page(body === undefined ? {} : { body })).commit;
+      compileCheck({ commit: rules })(page(body === undefined ? {} : { body }), HIDE).commit;
     assert.equal(commit({ json: 'version.commit' }), '3f2c1ab0d9');
     assert.equal(commit({ header: 'X-Commit' }), '3f2c1ab0');
     assert.equal(commit({ body: '/commit ([0-9a-f]+)/' }, 'built from commit 0123abc, today'), '0123abc');
   });
 
   test('show no commit that is not 7 to 64 hex digits', () => {
-    const commit = (body: string) => compileCheck({ commit: { body: '/^(.*)$/' } })(page({ body })).commit;
+    const commit = (body: string) => compileCheck({ commit: { body: '/^(.*)$/' } })(page({ body }), HIDE).commit;
     for (const text of ['v1.2-dirty', 'unknown', '3f2c1a', 'g'.repeat(8), 'a'.repeat(65), ''])
       assert.equal(commit(text), null, text);
     assert.equal(commit('a'.repeat(64)), 'a'.repeat(64));

@@ -2,26 +2,47 @@
 import { z } from 'zod';
 import {
   compileCheck,
+  hideAll,
   jsonOf,
   shownText,
   textAt,
   type Page,
   NoAnswer,
   Oversized,
+  type Hide,
   type PageRequest,
 } from '../../site-check/index.ts';
 import type { GateLimits, GateRule, Measurement, PageRule, QueryRule } from './shapes.ts';
 
 /** @throws SyntaxError for a rule that cannot be understood */
 export async function measure(rule: GateRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measurement> {
-  return rule.kind === 'http' ? measurePage(rule, place, getPage) : measureQuery(rule, words, place, getPage);
+  const hide = hideAll(secretsOf(place));
+  const asking = { place, getPage, hide };
+  const { state, value, text } = await (rule.kind === 'http'
+    ? measurePage(rule, asking)
+    : measureQuery(rule, words, asking));
+  return { state, value: value === null ? null : hide.text(value), text: hide.text(text) };
+}
+
+/** What an answer may echo. */
+function secretsOf({ address, headers, isSecret = false }: GatePlace): string[] {
+  const { href, host, pathname, searchParams } = new URL(address);
+  const parts = isSecret ? [href, host, ...pathname.split('/'), ...searchParams.values()] : [];
+  return [...Object.values(headers), ...parts];
+}
+
+interface Asking {
+  place: GatePlace;
+  getPage: GetPage;
+  /** Used for a text that is cut. All others are covered at the end. */
+  hide: Hide;
 }
 
 /* Measures a page: by what is expected of it, and by a number in its JSON body. */
 
-async function measurePage(rule: PageRule, { address, headers }: GatePlace, getPage: GetPage): Promise<Measurement> {
-  const answer = await askPage(new URL(address), headers, getPage);
-  return 'state' in answer ? answer : judgePage(answer, rule);
+async function measurePage(rule: PageRule, { place, getPage, hide }: Asking): Promise<Measurement> {
+  const answer = await askPage(new URL(place.address), place.headers, getPage);
+  return 'state' in answer ? answer : judgePage(answer, rule, hide);
 }
 
 const failed = (text: string): Measurement => ({ state: 'error', value: null, text });
@@ -32,8 +53,8 @@ const noData = (text: string, value: string | null = null): Measurement => ({
   text: `no data: ${text}`,
 });
 
-function judgePage(page: Page, rule: PageRule): Measurement {
-  const { unmet } = compileCheck(rule)(page);
+function judgePage(page: Page, rule: PageRule, hide: Hide): Measurement {
+  const { unmet } = compileCheck(rule)(page, hide);
   const [wrongStatus] = unmet.filter(({ of }) => of === 'status');
   if (wrongStatus !== undefined)
     return { ...failed(wrongStatus.text), state: saysNothing(page.status) ? 'error' : 'bad' };
@@ -44,7 +65,7 @@ function judgePage(page: Page, rule: PageRule): Measurement {
   const found = unmet.map(({ of, text, isMissing }): Measurement =>
     of === 'json' && isMissing ? noData(text) : { state: 'bad', value: null, text },
   );
-  const measured = rule.value === undefined ? null : measureValue(textAt(json, rule.value), rule.value, rule);
+  const measured = rule.value === undefined ? null : measureValue(textAt(json, rule.value), rule.value, rule, hide);
   const all = [...found, ...(measured === null ? [] : [measured])];
   return (
     all.find(({ state }) => state === 'bad') ?? all.find(({ state }) => state === 'none') ?? measured ?? AS_EXPECTED
@@ -67,9 +88,9 @@ function tooFewIn(json: unknown, { atLeast }: PageRule): Measurement | null {
   return noData(`${atLeast.value} is ${text ?? 'missing'}, and has to be ${atLeast.min}`);
 }
 
-function measureValue(text: string | null, path: string, limits: GateLimits): Measurement {
+function measureValue(text: string | null, path: string, limits: GateLimits, hide: Hide): Measurement {
   if (text === null) return noData(`${path} is missing`);
-  if (Number.isNaN(numberOf(text))) return noData(`${path} is "${shownText(text)}", which is not a number`);
+  if (Number.isNaN(numberOf(text))) return noData(`${path} is "${shownText(text, hide)}", which is not a number`);
   return judgeSamples([{ series: path, value: text }], limits);
 }
 
@@ -79,12 +100,12 @@ function measureValue(text: string | null, path: string, limits: GateLimits): Me
  *
  * @throws SyntaxError for a query with an unknown word
  */
-async function measureQuery(rule: QueryRule, words: Words, place: GatePlace, getPage: GetPage): Promise<Measurement> {
+async function measureQuery(rule: QueryRule, words: Words, asking: Asking): Promise<Measurement> {
   const empty = [rule.query, rule.atLeast?.query ?? '']
     .flatMap(wordsIn)
     .find((word) => word !== 'seconds' && words[word].length === 0);
   if (empty !== undefined) return noData(`the wave has nothing that $${empty} could stand for`);
-  const ask = (query: string) => askPrometheus(substitute(query, words), place, getPage);
+  const ask = (query: string) => askPrometheus(substitute(query, words), asking);
   const [answer, amount] = await Promise.all([
     ask(rule.query),
     rule.atLeast === undefined ? null : ask(rule.atLeast.query),
@@ -110,14 +131,13 @@ const MAX_SERIES_TEXT = 120;
  */
 async function askPrometheus(
   query: string,
-  { address, headers }: GatePlace,
-  getPage: GetPage,
+  { place: { address, headers }, getPage, hide }: Asking,
 ): Promise<Sample[] | Measurement> {
   const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/api/v1/query`;
   url.searchParams.set('query', query);
   const answer = await askPage(url, headers, getPage);
-  return 'state' in answer ? answer : samplesIn(answer);
+  return 'state' in answer ? answer : samplesIn(answer, hide);
 }
 
 const point = z.tuple([z.number(), z.string()]);
@@ -132,7 +152,7 @@ const success = z.object({ status: z.literal('success'), data });
 const otherKind = z.object({ status: z.literal('success'), data: z.object({ resultType: z.string() }) });
 const failure = z.object({ status: z.literal('error'), error: z.string() });
 
-function samplesIn({ status, body }: Page): Sample[] | Measurement {
+function samplesIn({ status, body }: Page, hide: Hide): Sample[] | Measurement {
   const json = jsonOf(body);
   if (status === 400 || status === 422) {
     const reason = failure.safeParse(json).data?.error;
@@ -140,23 +160,23 @@ function samplesIn({ status, body }: Page): Sample[] | Measurement {
   }
   if (status !== 200) return failed(`status ${status}`);
   const answer = success.safeParse(json);
-  if (answer.success) return samplesOf(answer.data.data);
+  if (answer.success) return samplesOf(answer.data.data, hide);
   const other = otherKind.safeParse(json).data?.data.resultType;
   if (other !== undefined) return refused(`the query gives a ${other}, and a gate needs a scalar or a vector`);
   return failed(json === undefined ? 'the answer is not JSON' : 'the answer is not one of Prometheus');
 }
 
-function samplesOf(answer: z.infer<typeof data>): Sample[] | Measurement {
+function samplesOf(answer: z.infer<typeof data>, hide: Hide): Sample[] | Measurement {
   if (answer.resultType === 'scalar') return [{ series: '', value: answer.result[1] }];
   if (answer.result.some(({ value }) => value === undefined))
     return refused('the query gives native histograms, and a gate needs numbers');
-  return answer.result.map(({ metric, value }) => ({ series: seriesText(metric), value: value![1] }));
+  return answer.result.map(({ metric, value }) => ({ series: seriesText(metric, hide), value: value![1] }));
 }
 
-function seriesText(metric: Record<string, string>): string {
+function seriesText(metric: Record<string, string>, hide: Hide): string {
   const { __name__: name = '', ...labels } = metric;
   const all = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return all.length === 0 ? name : `${name}{${all.join(',')}}`.slice(0, MAX_SERIES_TEXT);
+  return hide.text(all.length === 0 ? name : `${name}{${all.join(',')}}`).slice(0, MAX_SERIES_TEXT);
 }
 
 /** @throws NoAnswer, Oversized */
@@ -230,6 +250,8 @@ function numberOf(text: string): number {
 
 export interface GatePlace {
   address: string;
+  /** Whether the address itself is a secret. */
+  isSecret?: boolean;
   headers: Record<string, string>;
 }
 

@@ -157,11 +157,15 @@ function ruleOf({ query, status, header, body, json, value, min, max, atLeast }:
 
 async function placeOf(name: string, { prometheus, url, token, requestHeaders = {} }: GateConfig): Promise<GatePlace> {
   const key = `gates.${name}`;
-  const address =
-    prometheus === undefined ? await addressOf(`${key}.url`, url!) : await addressOf(`${key}.prometheus`, prometheus);
+  const [at, place] = prometheus === undefined ? [`${key}.url`, url!] : [`${key}.prometheus`, prometheus];
+  const address = await addressOf(at, place);
   const bearer = token === undefined ? null : await secretSource(`${key}.token`, token)();
   const headers = await headersSource(`${key}.requestHeaders`, requestHeaders)();
-  return { address, headers: bearer === null ? headers : { ...headers, authorization: `Bearer ${bearer}` } };
+  return {
+    address,
+    ...(typeof place === 'string' ? {} : { isSecret: true }),
+    headers: bearer === null ? headers : { ...headers, authorization: `Bearer ${bearer}` },
+  };
 }
 
 /** A plain address is no secret, and what is measured often has no TLS. */

@@ -1,5 +1,5 @@
 /** The sites that the service deploys, as a worker reads them: over a network of the simulator, with the real checks. */
-import type { ReadSite, SiteRequest } from '../../../src/site-check/index.ts';
+import { hideAll, type ReadSite, type SiteRequest } from '../../../src/site-check/index.ts';
 import { visit } from '../../../src/sandbox/routes.ts';
 import type { SandboxAnswer } from '../../../src/sandbox/routes.ts';
 import type { WorkerParts } from './parts.ts';
@@ -11,7 +11,7 @@ const nothing = (why: string) => ({ kind: 'nothing', httpStatus: null, commit: n
 
 export const createSites =
   ({ tape, process, service, hazard }: WorkerParts): ReadSite =>
-  async ({ url, check, timeoutMs }: SiteRequest) => {
+  async ({ url, check, headers, timeoutMs }: SiteRequest) => {
     const { pathname } = new URL(url);
     hazard('site to be read');
     await process.sleep(1 + tape.choose('site', 30));
@@ -20,7 +20,7 @@ export const createSites =
     hazard('site read');
     if (answer === 'none' || delayMs > timeoutMs) return nothing(`no complete answer within ${timeoutMs} ms`);
     if (typeof answer === 'string') return nothing('no answer (ECONNRESET)');
-    const { unmet, commit } = check(pageOf(answer));
+    const { unmet, commit } = check(pageOf(answer), hideAll(Object.values(await headers())));
     const [first] = unmet;
     return { kind: first ? 'fails' : 'holds', httpStatus: answer.code, commit, why: first?.text ?? null };
   };
