@@ -24,37 +24,43 @@ export async function backupServer(input: BackupServerInput, hooks: OperationHoo
   const { serverId } = input;
   const result: BackupResult = { ...emptyBackup(serverId), startedAt: new Date().toISOString() };
   let sentMs: number;
-  return runOperation(backupServerId(serverId), input, result, hooks, async (operation) => {
-    const refusal = await sendUntilAccepted(operation, input, {
-      what: `back up server ${serverId}`,
-      prefix: '',
-      cancelledBefore: 'cancelled before the backup was made',
-      busyWaitMs: input.tries * input.intervalMs,
-      waitsInDoubt: true,
-      // A backup has no id yet, so its own status cannot show whether the service answers.
-      probe: { what: 'backup', reader: readerOf(input, { backupId: PROBE_BACKUP_ID }) },
-      late: () => null,
-      prepare: () => Promise.resolve(null),
-      async post(summary) {
-        sentMs = Date.now();
-        const call = triggerOnce.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
-        const sent = await awaitTrigger(subjectOfServer(serverId), call);
-        if (sent.kind === 'accepted') Object.assign(result, { backupId: sent.answer.backupId, source: 'created' });
-        return sent;
-      },
-      // A backup has no baseline to reconcile with, so make another: a spare costs disk space, a missing one the site.
-      resolveDoubt: (ambiguities, notBeforeMs, message) =>
-        Promise.resolve(
-          ambiguities > MAX_AMBIGUITIES
-            ? conclude('unknown', 'OutcomeUnknown', `it is unknown whether a backup was made: ${message}`)
-            : Math.max(sentMs + TIMING.post.underWayMs, notBeforeMs),
-        ),
-    });
-    if (refusal !== null) return refusal;
-    // An event that names only the backup then finds this operation.
-    recordServerOf('made', input.service, result);
-    return awaitBackup(operation, input);
-  });
+  return runOperation(
+    () => backupServerId(serverId),
+    input,
+    result,
+    hooks,
+    async (operation) => {
+      const refusal = await sendUntilAccepted(operation, input, {
+        what: `back up server ${serverId}`,
+        prefix: '',
+        cancelledBefore: 'cancelled before the backup was made',
+        busyWaitMs: input.tries * input.intervalMs,
+        waitsInDoubt: true,
+        // A backup has no id yet, so its own status cannot show whether the service answers.
+        probe: { what: 'backup', reader: readerOf(input, { backupId: PROBE_BACKUP_ID }) },
+        late: () => null,
+        prepare: () => Promise.resolve(null),
+        async post(summary) {
+          sentMs = Date.now();
+          const call = triggerOnce.createBackup.executeWithOptions({ summary }, [{ ...triggerInput(input), serverId }]);
+          const sent = await awaitTrigger(subjectOfServer(serverId), call);
+          if (sent.kind === 'accepted') Object.assign(result, { backupId: sent.answer.backupId, source: 'created' });
+          return sent;
+        },
+        // A backup has no baseline to reconcile with, so make another: a spare costs disk space, a missing one the site.
+        resolveDoubt: (ambiguities, notBeforeMs, message) =>
+          Promise.resolve(
+            ambiguities > MAX_AMBIGUITIES
+              ? conclude('unknown', 'OutcomeUnknown', `it is unknown whether a backup was made: ${message}`)
+              : Math.max(sentMs + TIMING.post.underWayMs, notBeforeMs),
+          ),
+      });
+      if (refusal !== null) return refusal;
+      // An event that names only the backup then finds this operation.
+      recordServerOf('made', input.service, result);
+      return awaitBackup(operation, input);
+    },
+  );
 }
 
 /* Waits for a backup, whether this run made it or not. */

@@ -28,15 +28,20 @@ export async function deploySite(input: DeploySiteInput, hooks: OperationHooks):
   // If a person started it by hand without a target, its id is wrong as well, and it is refused for that.
   const target = { ...input.target };
   const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
-  const lockId = lockIdOf(target);
-  return runOperation(lockId, input, result, hooks, async (operation) => {
-    for (const listen of hooks.endings) listen(operation);
-    const check = firstCheck(hooks.checks, operation, input);
-    const earlierIds = [...(input.earlierIds ?? [])];
-    const conclusion = await deploy({ operation, input, reader: readerOf(input, { target }), check, earlierIds });
-    if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
-    return check === undefined ? conclusion : check.judge(conclusion);
-  });
+  return runOperation(
+    () => lockIdOf(target),
+    input,
+    result,
+    hooks,
+    async (operation) => {
+      for (const listen of hooks.endings) listen(operation);
+      const check = firstCheck(hooks.checks, operation, input);
+      const earlierIds = [...(input.earlierIds ?? [])];
+      const conclusion = await deploy({ operation, input, reader: readerOf(input, { target }), check, earlierIds });
+      if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
+      return check === undefined ? conclusion : check.judge(conclusion);
+    },
+  );
 }
 
 async function deploy(deployment: Deployment): Promise<Conclusion> {

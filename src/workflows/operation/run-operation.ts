@@ -39,15 +39,15 @@ const RUN_WAS_RESET = conclude(
   'the run was reset and may have sent this request before, so nothing was sent: check the service, then start a new run',
 );
 
-/** @param lockId the only id under which this operation may run */
+/** @param lockIdOf returns the only id under which this operation may run. It may throw for what a person made up */
 export async function runOperation<R extends BackupResult | DeploymentResult>(
-  lockId: string,
+  lockIdOf: () => string,
   input: OperationInput,
   result: R,
   hooks: OperationHooks,
   work: (operation: Operation<R>) => Promise<Conclusion>,
 ): Promise<R> {
-  refuseWrongId(lockId);
+  refuseWrongId(lockIdOf);
   const releaseLock = openLockQueue(input.waiters, hooks.settleQueue(input));
   const operation = createOperation(input, result, hooks);
   return CancellationScope.nonCancellable(async () => {
@@ -102,12 +102,22 @@ function isAbout(claim: Claim, result: BackupResult | DeploymentResult): boolean
   return claim.kind === 'backup.failed' && [null, claim.backupId].includes(result.backupId);
 }
 
-function refuseWrongId(lockId: string): void {
+function refuseWrongId(lockIdOf: () => string): void {
   const { workflowId, workflowType, parent } = workflowInfo();
+  const lockId = idOrNull(lockIdOf);
   if (workflowId === lockId && parent !== undefined) return;
+  const id = lockId === null ? 'its id' : `the id ${lockId}`;
   throw ApplicationFailure.create({
     type: 'WrongWorkflowId',
-    message: `${workflowType} runs only as a child of a run, under the id ${lockId}, which is its lock: start a run instead`,
+    message: `${workflowType} runs only as a child of a run, under ${id}, which is its lock: start a run instead`,
     nonRetryable: true,
   });
+}
+
+function idOrNull(lockIdOf: () => string): string | null {
+  try {
+    return lockIdOf();
+  } catch {
+    return null;
+  }
 }
