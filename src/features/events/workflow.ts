@@ -26,6 +26,7 @@ import {
   signalWaiters,
   writeBackupRecord,
 } from '../../workflows/activity-proxies.ts';
+import { problemOfId } from '../../request/problems.ts';
 import { plainText, codeSpan } from '../../contract/safe-text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { factList, uiPage, workflowLink } from '../../contract/markdown.ts';
@@ -77,9 +78,11 @@ export async function handleEvent(input: EventInput): Promise<EventResult> {
 function refuseOtherInput(input: Partial<EventInput> | null | undefined): void {
   const { event, reactions, freshForMs, source, receivedAt } = input ?? {};
   const texts = [event?.kind, source, receivedAt];
-  const maybe = [event?.serverId, event?.siteId, event?.backupId, event?.rawKind, event?.at];
+  const maybe = [event?.rawKind, event?.at];
+  const ids = [event?.serverId, event?.siteId, event?.backupId];
   const isText = (it: unknown) => typeof it === 'string';
-  const isEvent = texts.every(isText) && maybe.every((it) => it === null || isText(it));
+  const areIds = ids.every((it) => it === null || problemOfId(it) === null);
+  const isEvent = areIds && texts.every(isText) && maybe.every((it) => it === null || isText(it));
   if (isEvent && Array.isArray(reactions) && typeof freshForMs === 'number') return;
   throw usageFailure('this is not an event: only the webhook receiver starts this workflow');
 }

@@ -14,9 +14,11 @@ import {
 } from '@temporalio/workflow';
 import { usageFailure } from '../../workflows/conclusion.ts';
 import { TIMING } from '../../contract/timing.ts';
-import type { AdHocFreeze, FreezeConfirmation } from './shapes.ts';
+import type { AdHocFreeze, FreezeConfirmation, FreezeScope } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { CONFIRM_UPDATE } from '../../contract/names.ts';
+import { isRecord } from '../../contract/plain-object.ts';
+import { problemOfId } from '../../request/problems.ts';
 import { uiPage } from '../../contract/markdown.ts';
 import { confirmFreeze } from '../../workflows/activity-proxies.ts';
 
@@ -59,10 +61,16 @@ export async function freeze(input: AdHocFreeze, replaces = false): Promise<void
 function refuseWrongId(input: Partial<AdHocFreeze> | null | undefined): void {
   const { scope, until } = input ?? {};
   const isDated = typeof until === 'string' && !Number.isNaN(Date.parse(until));
-  if (isDated && scope !== undefined && workflowInfo().workflowId === freezeId(scope)) return;
+  if (isDated && isScope(scope) && workflowInfo().workflowId === freezeId(scope)) return;
   throw ApplicationFailure.create({
     type: 'WrongWorkflowId',
     message: 'this is not the id or input of a freeze: use belay freeze',
     nonRetryable: true,
   });
 }
+
+const isScope = (scope: unknown): scope is FreezeScope =>
+  isRecord(scope) &&
+  (scope.kind === 'all' || (NAMED.some((it) => it === scope.kind) && problemOfId(scope.id) === null));
+
+const NAMED: readonly string[] = ['fleet', 'server', 'site', 'app'] satisfies FreezeScope['kind'][];

@@ -9,6 +9,7 @@ import { lockIdOf } from '../../contract/ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { ReportAnswer, ReportInput, ReportNote, ReportTo, ReportedRun, StateReport } from './shapes.ts';
 import { isRecord } from '../../contract/plain-object.ts';
+import { targetOrProblem } from '../../request/problems.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { findEndOfRun, sendReport } from '../../workflows/activity-proxies.ts';
@@ -39,12 +40,26 @@ export async function report(input: ReportInput): Promise<string[]> {
 
 /** The UI can start this with any input, and send it any signal: an error here would be retried for ever. */
 function refuseOtherInput(input: Partial<ReportInput> | null | undefined): void {
-  if (isState(input?.state) && Array.isArray(input.places)) return;
+  const { workflowId, firstRunId, heartbeat, commit, places, state } = input ?? {};
+  const isNamed = isText(workflowId) && isText(firstRunId) && isTextOrNull(heartbeat) && isTextOrNull(commit);
+  if (isNamed && isState(state) && Array.isArray(places) && places.every(isPlace)) return;
   throw usageFailure('this is not what a run reports: only a run starts this workflow');
 }
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
+
+const isPlace = (value: unknown): boolean =>
+  isRecord(value) && isText(value.report) && typeof targetOrProblem(value.target) === 'object';
+
 const isState = (value: unknown): value is ReportedRun =>
-  isRecord(value) && typeof value.atMs === 'number' && isRecord(value.run) && isRecord(value.parts);
+  isRecord(value) &&
+  typeof value.atMs === 'number' &&
+  isStateReport(value.run) &&
+  isRecord(value.parts) &&
+  Object.values(value.parts).every(isStateReport);
+
+const isStateReport = (value: unknown): boolean => isRecord(value) && isText(value.state) && isText(value.text);
 
 /** The latest state of the run, and of each of its targets. */
 class Latest {

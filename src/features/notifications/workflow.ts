@@ -39,9 +39,14 @@ export const notDelivered = (receivers: readonly string[], details: unknown[] = 
 
 /** The UI can start this with any input: an error here would be retried for ever. */
 function refuseOtherInput(input: Partial<SendNotificationsInput> | null | undefined): void {
-  if (isRecord(input?.notification) && Array.isArray(input.channels)) return;
+  const { notification, channels, heartbeat } = input ?? {};
+  const isText = (value: unknown) => typeof value === 'string';
+  const isKnown = isRecord(notification) && KINDS.some((it) => it === notification.kind);
+  if (isKnown && Array.isArray(channels) && channels.every(isText) && (heartbeat === null || isText(heartbeat))) return;
   throw usageFailure('this is not a notification: a run, a rollout or an event starts this workflow');
 }
+
+const KINDS: readonly string[] = ['event', 'run', 'approval', 'rollout'] satisfies Notification['kind'][];
 
 /** Names the schedule that Temporal pauses because of this end, if there is one. */
 export function schedulePausedBy({ error }: Pick<RunResult, 'error'>): { pausesSchedule?: string } {

@@ -110,12 +110,14 @@ const deadlineAfter = ({ deploysUntil }: Pick<RunInput, 'deploysUntil'>, after: 
  */
 function refuseOtherInput(input: Partial<ScheduledInput> | null | undefined): void {
   const { slot, timeZone, fleet, schedule, catchUpMs, start } = input ?? {};
-  const isSlot = SLOTS.includes(String(slot?.granularity)) && Array.isArray(slot?.times);
+  const isSlot = SLOTS.some((it) => it === slot?.granularity) && Array.isArray(slot?.times) && slot.times.every(isTime);
   const isNamed = [fleet, schedule].every((name) => problemOfId(name) === null);
   const isTimed = typeof timeZone === 'string' && typeof catchUpMs === 'number';
   const isStart = typeof start === 'object' && start !== null;
   if (!isSlot || !isNamed || !isTimed || !isStart) throw inputError('it has no slot, name, time zone or start');
 }
+
+const isTime = (value: unknown): boolean => typeof value === 'string' && /^([01]\d|2[0-3]):[0-5]\d$/.test(value);
 
 const SLOTS: readonly string[] = ['day', 'time', 'instant'] satisfies Slot['granularity'][];
 

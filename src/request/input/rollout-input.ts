@@ -1,5 +1,7 @@
 /** Defines what a rollout may be asked for. Clients and workers check with it. It reuses the schema of a run's input. */
 import { z } from 'zod';
+import { OUTCOMES } from '../../contract/names.ts';
+import { TARGET_KINDS } from '../../contract/target.ts';
 import type { RolloutInput } from '../../features/rollouts/shapes.ts';
 import { LIMITS, MAX_AT_ONCE, MAX_TARGETS } from '../limits.ts';
 import { splitPath, RUN_OPTIONS, valueAt } from '../run-options.ts';
@@ -98,6 +100,25 @@ const waves = z
     if (size > MAX_TARGETS) report(`have ${size} targets, at most ${MAX_TARGETS} are allowed`);
   });
 
+const outcome = z.enum(OUTCOMES).nullable();
+const wellFormed = z.string().regex(/^\P{Surrogate}*$/u);
+
+/** What an earlier attempt says of a server. A later version may say more. Other than a wave's server, it is never started. */
+const completedServer = z.looseObject({
+  serverId: idOf('A server'),
+  wave: idOf('Its wave'),
+  outcome: z.literal('completed'),
+  workflowId: wellFormed.nullable(),
+  backup: outcome,
+  deployments: z.array(
+    z.looseObject({ target: z.looseObject({ kind: z.enum(TARGET_KINDS), id: idOf('Its id') }), outcome }),
+  ),
+  error: z.looseObject({ type: wellFormed, message: wellFormed }).nullable(),
+  heldByEvent: wellFormed.nullable(),
+  startedAt: wellFormed.nullable(),
+  endedAt: wellFormed.nullable(),
+});
+
 const rolloutInput = z.looseObject(
   {
     name,
@@ -118,9 +139,7 @@ const rolloutInput = z.looseObject(
         NO_OBJECT,
       )
       .optional(),
-    previousResults: z
-      .array(z.looseObject({ serverId: z.string(), deployments: z.array(z.looseObject({})) }))
-      .optional(),
+    previousResults: z.array(completedServer).optional(),
     passedWaves: z.array(idOf('A wave')).optional(),
     approval: oneOrMoreNames().optional(),
     waves,

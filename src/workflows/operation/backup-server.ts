@@ -5,6 +5,7 @@ import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import type { BackupRecord, BackupServerInput, OperationInput, RecordedService } from '../../contract/operation.ts';
 import { emptyBackup } from '../../contract/results.ts';
 import type { BackupResult } from '../../contract/run.ts';
+import { problemOfId } from '../../request/problems.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { refusalOf } from '../../rules/read-failures.ts';
 import { MAX_AMBIGUITIES } from '../../rules/resend.ts';
@@ -22,7 +23,8 @@ import { awaitTrigger, sendUntilAccepted, triggerInput } from './send-until-acce
 export async function backupServer(input: BackupServerInput, hooks: OperationHooks): Promise<BackupResult> {
   const { serverId } = input;
   const result: BackupResult = { ...emptyBackup(serverId), startedAt: new Date().toISOString() };
-  return runOperation(backupServerId(serverId), input, result, hooks, async (operation) => {
+  const lockId = problemOfId(serverId) === null ? backupServerId(serverId) : null;
+  return runOperation(lockId, input, result, hooks, async (operation) => {
     const refusal = await sendUntilAccepted(operation, input, {
       what: `back up server ${serverId}`,
       prefix: '',

@@ -15,6 +15,7 @@ import { conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus } from '../polling/poller.ts';
 import { readerOf } from '../polling/status-reader.ts';
+import { targetOrProblem } from '../../request/problems.ts';
 import { awaitVerdict, verdictContext } from './await-verdict.ts';
 import { firstCheck, type OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
@@ -25,10 +26,9 @@ import { reconcile, sendWatched, type Deployment, type Sent } from './trace.ts';
 const MAX_SITE_BASELINES = 3;
 
 export async function deploySite(input: DeploySiteInput, hooks: OperationHooks): Promise<DeploymentResult> {
-  // If a person started it by hand without a target, its id is wrong as well, and it is refused for that.
   const target = { ...input.target };
   const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
-  const lockId = lockIdOf(target);
+  const lockId = typeof targetOrProblem(target) === 'string' ? null : lockIdOf(target);
   return runOperation(lockId, input, result, hooks, async (operation) => {
     for (const listen of hooks.endings) listen(operation);
     const check = firstCheck(hooks.checks, operation, input);

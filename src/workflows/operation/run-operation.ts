@@ -39,9 +39,9 @@ const RUN_WAS_RESET = conclude(
   'the run was reset and may have sent this request before, so nothing was sent: check the service, then start a new run',
 );
 
-/** @param lockId the only id under which this operation may run */
+/** @param lockId the only id under which this operation may run. Null if a person made up the input */
 export async function runOperation<R extends BackupResult | DeploymentResult>(
-  lockId: string,
+  lockId: string | null,
   input: OperationInput,
   result: R,
   hooks: OperationHooks,
@@ -102,12 +102,13 @@ function isAbout(claim: Claim, result: BackupResult | DeploymentResult): boolean
   return claim.kind === 'backup.failed' && [null, claim.backupId].includes(result.backupId);
 }
 
-function refuseWrongId(lockId: string): void {
+function refuseWrongId(lockId: string | null): void {
   const { workflowId, workflowType, parent } = workflowInfo();
   if (workflowId === lockId && parent !== undefined) return;
+  const id = lockId === null ? 'its id' : `the id ${lockId}`;
   throw ApplicationFailure.create({
     type: 'WrongWorkflowId',
-    message: `${workflowType} runs only as a child of a run, under the id ${lockId}, which is its lock: start a run instead`,
+    message: `${workflowType} runs only as a child of a run, under ${id}, which is its lock: start a run instead`,
     nonRetryable: true,
   });
 }
