@@ -61,6 +61,7 @@ describe('gates in belay.yaml', () => {
     assert.deepEqual(await place(), {
       address: 'http://127.0.0.1:9090/secret',
       headers: { authorization: 'Bearer first' },
+      isSecret: true,
     });
     await writeFile(token, 'second\n');
     assert.equal((await place()).headers['authorization'], 'Bearer second');
