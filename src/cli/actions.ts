@@ -56,7 +56,8 @@ export async function startAndWait(type: RunType, options: RunFlags): Promise<vo
   const asked = toRunInput(options);
   const input = { ...asked, ...definedFields({ meta: withFacts(asked.meta, ciFacts()) }), ...exceptionsOf(options) };
   if (type !== 'backupOnly' && targetsOf(input).length === 0) {
-    throw new BelayError('Usage', 'nothing to deploy is named: give --site ID or --app ID');
+    const backup = type === 'backupThenDeploy' ? '; `belay backup` makes only a backup' : '';
+    throw new BelayError('Usage', `nothing to deploy is named: give --site ID or --app ID${backup}`);
   }
   await refuseInventoryConflict(input);
   printNote(metaNotes(asked.meta));

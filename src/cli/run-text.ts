@@ -102,7 +102,7 @@ const AFTER_FREEZE = 'after the freeze: `belay freezes` shows when that ends';
 /** For each exit code whose messages often state a fact only. The README says the same in its table. */
 const REMEDIES: Partial<Record<number, (error: RunError) => string | undefined>> = {
   [EXIT.timedOut]: () =>
-    'check the service, where it may still finish, and allow more tries: `belay advice` suggests how many',
+    'check the service, where it may still start or finish, and allow more tries: `belay advice` suggests how many',
   [EXIT.unknown]: () => 'check the service before you deploy again',
   [EXIT.busy]: ({ type }) => (type === 'Frozen' ? `start it again ${AFTER_FREEZE}` : 'start it again later'),
   // A person who rejected it gave a reason.

@@ -7,7 +7,7 @@ import { durationText } from './duration.ts';
 import { isOfFeature, rolloutSentenceOf, sentenceOf, unknownWait } from './features.ts';
 import { counted } from './results.ts';
 import { targetLabel } from './target.ts';
-import { plainText, shellWord } from './safe-text.ts';
+import { commandSpan, plainText, shellWord } from './safe-text.ts';
 
 /** The author of a stop or pause because of failures. For a held server, the author is the event. */
 export const TOO_MANY = 'maxFailures';
@@ -54,9 +54,13 @@ export function explainOperation({ result, phase, waiting }: OperationProgress):
   return { sentence: waitingSentence(waiting, what), waiting };
 }
 
-export function explainRollout(waiting: RolloutWaiting | null, state: string | null): Explanation {
+export function explainRollout(
+  waiting: RolloutWaiting | null,
+  state: string | null,
+  workflowId: string | null,
+): Explanation {
   if (waiting === null) return { sentence: `not waiting: ${state}`, waiting };
-  return { sentence: rolloutSentence(waiting), waiting };
+  return { sentence: rolloutSentence(waiting, workflowId), waiting };
 }
 
 /**
@@ -107,10 +111,15 @@ function doingOf({ kind, parked, lastStatus }: WaitingForRead): string | null {
   return lastStatus === null ? 'reading the status before the request' : 'waiting for another deployment to finish';
 }
 
-export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] = quoted): string {
+/** @param workflowId of the rollout. Null leaves it out, as where commands stand beside the sentence */
+export function rolloutSentence(
+  waiting: RolloutWaiting,
+  workflowId: string | null,
+  quote: Style['quote'] = quoted,
+): string {
   if (waiting.kind === 'decision') {
     const who = waiting.by === TOO_MANY ? '' : ` by ${quote(waiting.by)}`;
-    return `paused${who} because ${quote(waiting.reason)}: ${remedyForPause(waiting.held ?? [])}`;
+    return `paused${who} because ${quote(waiting.reason)}: ${remedyForPause(waiting.held ?? [], workflowId)}`;
   }
   if (waiting.kind !== 'servers') return rolloutSentenceOf(waiting, quote);
   const { running, pending, maxAtOnce, stopped } = waiting;
@@ -127,12 +136,16 @@ export function rolloutSentence(waiting: RolloutWaiting, quote: Style['quote'] =
 const MAX_HELD_SHOWN = 3;
 
 /** A plain resume drops the held servers of the wave. */
-function remedyForPause(held: readonly string[]): string {
-  if (held.length === 0) return 'resume or abort it';
+function remedyForPause(held: readonly string[], workflowId: string | null): string {
+  const resume = (flags = '') =>
+    workflowId === null
+      ? `\`resume${flags}\``
+      : commandSpan(`belay rollout resume ${shellWord(workflowId)}${flags} --reason TEXT`);
+  if (held.length === 0) return workflowId === null ? 'resume or abort it' : `resume it with ${resume()}, or abort it`;
   const it = held.length === 1 ? 'it' : 'them';
   const shown = held.slice(0, MAX_HELD_SHOWN).map((serverId) => ` --server ${shellWord(serverId)}`);
   const flags = `${shown.join('')}${held.length > MAX_HELD_SHOWN ? ' …' : ''}`;
-  return `release ${it} with \`resume${flags}\`, continue without ${it} with \`resume\`, or abort the rollout`;
+  return `release ${it} with ${resume(flags)}, continue without ${it} with \`resume\`, or abort the rollout`;
 }
 
 /** Names the operation that a run is working on. Null before the first one. */

@@ -32,6 +32,18 @@ export function runWorkflowId(type: RunType, input: RunSubjects, key: string): s
   throw new TypeError(`${type} needs ${type.startsWith('backup') ? 'a server' : 'a target'}`);
 }
 
+/** @returns the server that the id of a run names, or null if there is none, or not the whole of it */
+export function serverOfRun(runId: string): string | null {
+  const [, encoded] = /^(?:backup-then-deploy|backup):([^:]+):[^:]+$/.exec(runId) ?? [];
+  if (encoded === undefined || (runId.length === MAX_WORKFLOW_ID_BYTES && ENDS_IN_HASH.test(runId))) return null;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    // The Temporal UI can start a run under any id.
+    return null;
+  }
+}
+
 const idParts = ({ kind, id }: Target): string[] => (kind === 'app' ? ['app', id] : [id]);
 
 /** Each delivery has its own workflow. A duplicate delivery finds its id taken. */

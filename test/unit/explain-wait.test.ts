@@ -46,7 +46,7 @@ test('what a newer worker waits for is named, though this version does not know 
     'deployment of a1: waiting for "quota", which this version of Belay does not know',
   );
   assert.equal(
-    rolloutSentence(unknown as unknown as RolloutWaiting),
+    rolloutSentence(unknown as unknown as RolloutWaiting, 'rollout:r:k'),
     'waiting for "quota", which this version of Belay does not know',
   );
 });
@@ -58,13 +58,24 @@ test('a rollout that its own limit paused names no author, and one that a person
     reason: 'too many servers are not completed',
   } as RolloutWaiting;
   const rest = 'because "too many servers are not completed": resume or abort it';
-  assert.equal(rolloutSentence(paused), `paused ${rest}`);
-  assert.equal(rolloutSentence({ ...paused, by: 'anne' } as RolloutWaiting), `paused by "anne" ${rest}`);
+  assert.equal(rolloutSentence(paused, null), `paused ${rest}`);
+  assert.equal(rolloutSentence({ ...paused, by: 'anne' } as RolloutWaiting, null), `paused by "anne" ${rest}`);
+});
+
+test('a paused rollout with an id gives the command that resumes it, ready to be pasted', () => {
+  const paused = { kind: 'decision', by: 'anne', reason: 'slow', since: '' } as const;
+  const resumed = (id: string, held: string[] = []) => rolloutSentence({ ...paused, held }, id).split('"slow": ')[1];
+  assert.equal(resumed('rollout:r:k'), 'resume it with `belay rollout resume rollout:r:k --reason TEXT`, or abort it');
+  assert.match(resumed('rollout:r:a b') ?? '', /`belay rollout resume 'rollout:r:a b' --reason TEXT`/);
+  assert.match(
+    resumed('rollout:r:k', ['13']) ?? '',
+    /^release it with `belay rollout resume rollout:r:k --server 13 --reason TEXT`, continue without it with `/,
+  );
 });
 
 test('a rollout that is paused for held servers says how to release one, and what a plain resume does', () => {
   const paused = { kind: 'decision', by: 'event:e1', reason: 'server 13 of wave half is held', since: '' } as const;
-  const remedyFor = (held: string[]) => rolloutSentence({ ...paused, held }).split('is held": ')[1];
+  const remedyFor = (held: string[]) => rolloutSentence({ ...paused, held }, null).split('is held": ')[1];
   assert.equal(
     remedyFor(['13']),
     'release it with `resume --server 13`, continue without it with `resume`, or abort the rollout',

@@ -108,9 +108,30 @@ test('what has ended follows what is in flight, with its outcome, when, and why'
   assert.match(lines[2] ?? '', /^deploy:a7:k +1 h +failed +a7 +ended 5 min ago: boom$/);
   assert.match(lines[3] ?? '', /^rollout:x:k +1 h +completed +rollout x of f +none; ended 5 min ago$/);
   const nothing = { inFlight: [], total: 0, complete: true };
+  assert.equal(overviewLines(nothing, ended).at(-1), '2 ended, nothing in flight');
   assert.equal(overviewLines(nothing, ended).length, 4);
   assert.deepEqual((overviewDocument(nothing, ended) as { recent: object[] }).recent, [result, rollout]);
   assert.ok(!('recent' in overviewDocument(nothing)));
+});
+
+test('a run that waits for people is on the same server as once it runs', () => {
+  const waitsAs = (workflowId: string) => {
+    const [, row = ''] = rowsOf([
+      run({
+        workflowId,
+        status: { result: { ...run().status.result, workflowId }, waiting: null, contact: 'answers' },
+      } as Partial<InFlight>),
+    ]);
+    return row;
+  };
+  assert.match(waitsAs('backup-then-deploy:12:k'), / server 12: a1, a2 /);
+  assert.match(waitsAs('backup-then-deploy:a%2Fb:k'), / server a\/b: a1, a2 /);
+  for (const other of [
+    'deploy:34:k',
+    'backup-then-deploy:%:k',
+    `backup-then-deploy:${'x'.repeat(116)}:${'0'.repeat(64)}`,
+  ])
+    assert.doesNotMatch(waitsAs(other), / server /);
 });
 
 test('the line of a rollout in a log says what people have to approve, and the command that does it', () => {

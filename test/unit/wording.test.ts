@@ -53,8 +53,28 @@ test('an approval that no one gave in time reads as a sentence', () =>
       by: null,
       why: '1 approval is needed',
     }),
-    'approval "boss": was not given in time, "1 approval is needed"',
+    'approval "boss": was not given in time, 1 approval is needed',
   ));
+
+test('an approval quotes only what a person said', () => {
+  const held = { for: 'approval', name: 'boss', from: '', to: null, end: null, by: null, why: '' } as const;
+  const text = (part: Partial<Held>): string => heldText({ ...held, ...part });
+  const proof = 'SHA256:x';
+  assert.deepEqual(
+    [
+      text({ why: '2 approvals are needed' }),
+      text({ end: 'approved', by: 'ana', proof, why: 'no reason given' }),
+      text({ end: 'approved', by: 'ana', proof, why: 'lgtm' }),
+      text({ end: 'gave_up', by: 'ana', proof, why: 'no reason given' }),
+    ],
+    [
+      'approval "boss": not given yet, 2 approvals are needed',
+      'approval "boss": was approved by "ana" ("SHA256:x"), no reason given',
+      'approval "boss": was approved by "ana" ("SHA256:x"), "lgtm"',
+      'approval "boss": was not given in time, only by "ana" ("SHA256:x"), no reason given',
+    ],
+  );
+});
 
 test('options to copy are a code span in Markdown, which would make one dash of two', () => {
   const waiting = { kind: 'freeze' as const, by: [FREEZE], since: '', nextLookAt: '' };

@@ -18,6 +18,7 @@ import {
   type ApprovalRule,
 } from './shapes.ts';
 import type { Held, FreezeOverride } from '../freezes/shapes.ts';
+import { NO_REASON } from '../freezes/text.ts';
 import type { WaitingForApproval } from '../../contract/waiting.ts';
 import {
   isApproved,
@@ -161,7 +162,7 @@ function closeHeld(
     const reasons = yeses.flatMap((yes) => (by.includes(yes.by) && yes.why !== null ? [yes.why] : []));
     const proofs = [...new Set(by.map((name) => notProvenText(proven.get(name) ?? '')))];
     Object.assign(it, { by: by.join(', '), proof: proofs.join(', ') });
-    it.why = reasons.length > 0 ? reasons.join('; ') : 'no reason given';
+    it.why = reasons.length > 0 ? reasons.join('; ') : NO_REASON;
   }
 }
 

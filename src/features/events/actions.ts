@@ -109,13 +109,16 @@ function serviceLines({ service, result }: EventDetails): string[] {
   return [...lines, `no effect: the workers serve ${other}; correct BELAY_SERVICE or BELAY_TASK_QUEUE of the receiver`];
 }
 
+/** Every event wakes what waits for what it names, so that is none of its reactions. */
+const NO_REACTION = 'none of its own: an event without them only wakes what waits for what it names';
+
 function meaningLines({ event, reactions }: Pick<EventInput, 'event' | 'reactions'>): string[] {
   const sentKind = event.rawKind === null ? 'the body names no kind' : `the sender calls it "${event.rawKind}"`;
   const isOther = event.kind === 'unknown' && event.rawKind !== null;
   return [
-    `${ownKind(event)}: ${isOther ? 'no kind that Belay reacts to; events.kinds in belay.yaml can say which it is' : sentKind}`,
+    `${ownKind(event)}: ${isOther ? 'no kind that Belay knows; events.kinds in belay.yaml can say which it is' : sentKind}`,
     `names ${eventSubjects(event, plainText).join(', ') || 'no server, site or backup, so it wakes no run'}`,
     ...(event.at === null ? [] : [`happened at ${event.at}`]),
-    `reactions: ${['hint', ...reactions].join(', ')}`,
+    `reactions: ${reactions.join(', ') || NO_REACTION}`,
   ];
 }

@@ -66,15 +66,21 @@ export function heldText({ for: kind, name, end, by, why, proof }: Held, quote =
   return `${end === null ? 'waits for' : ENDS[end]} the ${kind} ${quote(name)}, ${who}because ${quote(why)}`;
 }
 
+/** What stands in the place of a reason that no person gave. */
+export const NO_REASON = 'no reason given';
+
 /** `approval "production": was approved by "ana" (SHA256:…), "lgtm"` */
 function approvalHeldText(
   { name, end, by, why, proof }: Pick<Held, 'name' | 'end' | 'by' | 'why'> & { proof: string | undefined },
   quote: Quote,
 ): string {
-  const who = by === null ? '' : ` by ${quote(by)}`;
+  const isDecided = end === 'approved' || end === 'rejected';
+  const who = by === null ? '' : `${isDecided ? ' by' : ', only by'} ${quote(by)}`;
   const proven = proof === undefined ? '' : ` (${quote(proof)})`;
+  // Until a person has answered, the entry holds Belay's own words.
+  const isOwnText = by === null || why === NO_REASON;
   const state = end === null ? 'not given yet' : (APPROVAL_ENDS[end] ?? ENDS[end]);
-  return `approval ${quote(name)}: ${state}${who}${proven}, ${quote(why)}`;
+  return `approval ${quote(name)}: ${state}${who}${proven}, ${isOwnText ? plainText(why) : quote(why)}`;
 }
 
 const APPROVAL_ENDS: Partial<typeof ENDS> = {

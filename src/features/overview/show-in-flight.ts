@@ -17,13 +17,15 @@ import { screenLines, naturalWidth, tableLines, type Column } from '../../cli/ta
 import { showUntilQuit, type Terminal } from './screen.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { countsText } from '../../contract/results.ts';
+import { serverOfRun } from '../../contract/ids.ts';
 import { targetLabel } from '../../contract/target.ts';
 import { colorize } from '../../cli/run-text.ts';
 
 export function overviewLines(overview: Overview, ended: readonly RunOrRollout[] = []): LiveLine[] {
   const isEmpty = overview.inFlight.length + ended.length === 0;
   const table = isEmpty ? [] : inFlightTable({ ...overview, ended }, Date.now(), null);
-  return [...table, overviewText(overview)];
+  const text = overviewText(overview);
+  return [...table, overview.total === 0 && ended.length > 0 ? `${ended.length} ended, ${text}` : text];
 }
 
 /** @param ended null if nobody asked for it */
@@ -51,7 +53,7 @@ function entryOf(it: InFlight): object {
 
 function whyOf({ kind, status }: InFlight): string | null {
   if (status.waiting === null) return null;
-  if (kind === 'rollout') return explainRollout(status.waiting, status.result.phase).sentence;
+  if (kind === 'rollout') return explainRollout(status.waiting, status.result.phase, status.result.workflowId).sentence;
   return waitingSentence(status.waiting, nameOfPartInFlight(status.result));
 }
 
@@ -214,8 +216,10 @@ function whatOf(it: RunOrRollout): string {
     const { name, fleet } = it.result;
     return `rollout ${name ?? '?'} of ${fleet ?? '?'}`;
   }
-  const { backup, deployments } = it.result;
-  const server = backup === null ? [] : [`server ${backup.serverId}`];
+  const { backup, deployments, workflowId } = it.result;
+  // A run that waits for people has no backup yet.
+  const serverId = backup?.serverId ?? serverOfRun(workflowId ?? '');
+  const server = serverId === null ? [] : [`server ${serverId}`];
   const targets = deployments.map(({ target }) => targetLabel(target)).join(', ');
   return [...server, ...(targets === '' ? [] : [targets])].join(': ');
 }
@@ -236,9 +240,9 @@ export function rolloutNow(status: RolloutStatus): string {
     return Object.values(result.servers).some((it) => it > 0)
       ? countsText(result.servers)
       : (result.phase ?? 'starting');
-  if (waiting.kind !== 'servers') return rolloutSentence(waiting);
+  if (waiting.kind !== 'servers') return rolloutSentence(waiting, result.workflowId);
   const ended = countsText({ ...result.servers, running: 0, pending: 0 });
-  return `${rolloutSentence(waiting)}${ended === 'none' ? '' : `; ended: ${ended}`}`;
+  return `${rolloutSentence(waiting, result.workflowId)}${ended === 'none' ? '' : `; ended: ${ended}`}`;
 }
 
 /** `42 s`, `12 min`, `5 h`, `3 d`; `–` if it is not known. */

@@ -49,7 +49,7 @@ export async function showRollout(rollout: Rollout, options: ShowOptions, isCanc
   const status = await rollout.status();
   const { result, waiting } = status;
   const isInFlight = result.outcome === null && result.error === null;
-  const why = waiting === null ? null : explainRollout(waiting, result.phase).sentence;
+  const why = waiting === null ? null : explainRollout(waiting, result.phase, result.workflowId).sentence;
   if (options.json === true) printJson({ ...result, waiting, why });
   // A person who watched the rollout has seen each server.
   else if (options.watch === true) printRolloutEnd(result, false);
@@ -122,7 +122,7 @@ export function headLine(status: RolloutStatus): string {
   const silence = contactText(status, 'rollout');
   if (silence !== null) return silence;
   if (result.phase === null) return 'starting';
-  const why = waiting === null || waiting.kind === 'servers' ? '' : `; ${rolloutSentence(waiting)}`;
+  const why = waiting === null || waiting.kind === 'servers' ? '' : `; ${rolloutSentence(waiting, result.workflowId)}`;
   const leftMs = result.phase === 'running' ? leftOfRolloutMs(result.targets) : null;
   const left = leftMs === null ? '' : `; about ${glanceText(leftMs)} left`;
   return `${result.phase}: ${countsText(result.servers, result.phase)}${left}${why}`;
@@ -130,7 +130,11 @@ export function headLine(status: RolloutStatus): string {
 
 /** A log gets a new line for each question and for each answer that is still missing, so that people see them. */
 const newsOf = ({ result, waiting, contact }: RolloutStatus): string | null =>
-  waiting?.kind === 'approval' ? rolloutSentence(waiting) : contact === 'answers' ? (result.phase ?? contact) : contact;
+  waiting?.kind === 'approval'
+    ? rolloutSentence(waiting, result.workflowId)
+    : contact === 'answers'
+      ? (result.phase ?? contact)
+      : contact;
 
 function runningLines(runOf: (workflowId: string) => Run, { targets }: RolloutResult): Promise<string[]> {
   const shown = targets.filter(isRunning).slice(0, MAX_LINES);

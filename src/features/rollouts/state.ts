@@ -115,7 +115,7 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
   };
   hooks.push(...create.map((it) => it(rollout)));
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what the rollout waits for.' });
-  answerWhyQuery(() => explainRollout(progress.waiting, result.outcome ?? result.phase));
+  answerWhyQuery(() => explainRollout(progress.waiting, result.outcome ?? result.phase, result.workflowId));
   return rollout;
 }
 
@@ -217,7 +217,7 @@ function rolloutDetails(progress: RolloutProgress, whyNot: string | null): strin
 function headingOf({ result: { outcome, phase, error }, waiting }: RolloutProgress): string {
   if (outcome !== null || phase === 'done') return endedHeading({ outcome, error });
   if (waiting === null) return `**${phase}**`;
-  const sentence = rolloutSentence(waiting, MARKDOWN.quote);
+  const sentence = rolloutSentence(waiting, null, MARKDOWN.quote);
   // The sentence about a paused rollout already begins with the phase.
   return waiting.kind !== 'servers' ? sentence.replace(/^paused/, '**paused**') : `**${phase}**: ${sentence}`;
 }

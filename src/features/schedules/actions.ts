@@ -156,7 +156,8 @@ export async function printSchedules({ json: asJson }: { json?: boolean }): Prom
   printAnswer(asJson, { schedules }, schedules.length === 0 ? none : schedules.flatMap(stateLines));
 }
 
-function stateLines(state: ScheduleState): string[] {
+/** Returns the lines of one schedule in the list. */
+export function stateLines(state: ScheduleState): string[] {
   const { scheduleId, answered, timeZone, paused, note, next, last, skipped, missed, unreadable } = state;
   const unknown = unreadable === undefined ? 'not created by Belay' : 'cannot be read';
   const when = answered ? (state.when ?? unknown) : 'Temporal does not answer for it; this may be old';
@@ -175,9 +176,10 @@ function firingText({ outcome, alreadyStarted, forgotten, workflowId, frozen, un
   if (forgotten) return 'no longer stored in Temporal';
   if (unreadable !== undefined) return 'cannot be read';
   if (alreadyStarted) return `nothing to do: already started as ${workflowId}`;
-  if (frozen !== null) return `left out: ${frozen}`;
   const state = colorize({ outcome, error: null }, outcome ?? 'in progress');
-  return workflowId === null ? state : `${state}  ${workflowId}`;
+  // A freeze may begin after a part of it was deployed.
+  const why = frozen === null ? '' : `  ${plainText(frozen, 400)}`;
+  return `${state}${workflowId === null ? '' : `  ${workflowId}`}${why}`;
 }
 
 export interface OneScheduleOptions {

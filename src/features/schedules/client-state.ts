@@ -69,7 +69,7 @@ export interface Firing {
   forgotten: boolean;
   /** True if the run or rollout of its slot had already been started. */
   alreadyStarted: boolean;
-  /** What froze the firing, if a freeze is why nothing was started. */
+  /** What froze it, if a freeze is why it was not completed. A part may have been deployed before. */
   frozen: string | null;
   /** Why what it left could not be read, so that its outcome is null. Absent if it could. */
   unreadable?: string;

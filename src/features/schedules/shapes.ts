@@ -52,7 +52,7 @@ export interface ScheduledResult {
   /** True if an earlier firing of the same slot had already started the run or rollout. */
   alreadyStarted: boolean;
   outcome: Outcome | null;
-  /** What froze the firing, if a freeze is why nothing was started. */
+  /** What froze it, if a freeze is why it was not completed. A part may have been deployed before. */
   frozen?: string;
   /** Present if a newer run replaced the run before it began. */
   superseded?: true;

@@ -22,7 +22,10 @@ const BAD: [args: string[], says: RegExp][] = [
   [['run', '--server', '..', '--site', 'a1'], /--server <id>'.*The id must not be ".."/],
   [['run', '--server', 's1', '--site', 'a\u0007'], /--site <id>'.*control characters/],
   [['run', '--server', 's1', '--site', 'x'.repeat(201)], /--site <id>'.*201 characters, at most 200/],
-  [['run', '--server', 's1'], /nothing to deploy is named: give --site ID or --app ID/],
+  [
+    ['run', '--server', 's1'],
+    /nothing to deploy is named: give --site ID or --app ID; `npx belay-deploy backup` makes only a backup/,
+  ],
   [['run', '--site', 'a1'], /required option '-S, --server <id>'/],
   [['run', '--sever', 's1', '--site', 'a1'], /unknown option '--sever'.*--server/],
   [['run', 's1', 'a1'], /too many arguments for 'run'/],

@@ -127,16 +127,16 @@ describe('belay events', { concurrency: 6 }, () => {
     ];
     const paths = ['  event  string', '  data.server.id  number', '  data.occurred_at  string'];
     const about = 'paths, for events.sources.<name>.fields in belay.yaml:';
-    assert.deepEqual([code, stdout], [0, [...lines, 'reactions: hint, hold, notify', about, ...paths, ''].join('\n')]);
+    assert.deepEqual([code, stdout], [0, [...lines, 'reactions: hold, notify', about, ...paths, ''].join('\n')]);
   });
 
   test('explain maps a body by the fields of its source, and prints no secret', async () => {
     const { code, stdout } = await explain(BODY, BELAY_YAML, '--source', 'panel');
     assert.equal(code, 0);
     assert.match(stdout, /^backup\.failed: .*\nnames server 12, site shop, backup 9007199254740993\nhappened at 2027/);
-    assert.match(stdout, /\nreactions: hint, notify\n/);
+    assert.match(stdout, /\nreactions: notify\n/);
     const other = await explain(BODY, BELAY_YAML);
-    assert.match(other.stdout, /^unknown: the body names no kind\nnames no server, .*\nreactions: hint\n/);
+    assert.match(other.stdout, /^unknown: the body names no kind\nnames no server, .*\nreactions: none of its own: /);
     assert.doesNotMatch(stdout + other.stdout, /hunter2|abcdefgh/);
   });
 
@@ -144,14 +144,14 @@ describe('belay events', { concurrency: 6 }, () => {
     const { stdout } = await explain({ event: 'site.renamed', site_id: 34 }, '');
     assert.match(
       stdout,
-      /^site\.renamed: no kind that Belay reacts to; events\.kinds in belay\.yaml .*\nnames site 34\n/,
+      /^site\.renamed: no kind that Belay knows; events\.kinds in belay\.yaml .*\nnames site 34\nreactions: none of its own: an event without them only wakes what/,
     );
   });
 
   test('explain lists only the reactions that an unverified source can cause', async () => {
     const yaml = 'events: { sources: { open: { verify: none } } }';
     const { stdout } = await explain({ event: 'alert.fired', server_id: 7 }, yaml, '--source', 'open');
-    assert.match(stdout, /\nreactions: hint, notify\n/);
+    assert.match(stdout, /\nreactions: notify\n/);
   });
 
   test('explain prints why no run would use the backup that a body names', async () => {
@@ -159,13 +159,13 @@ describe('belay events', { concurrency: 6 }, () => {
     const needs = "fields.server, fields.backup and the sender's word in kinds['backup.started']";
     const guessed = await explain(body, '');
     assert.ok(
-      guessed.stdout.includes(`\nreactions: hint\nshare is off: it needs the source's ${needs}\n`),
+      guessed.stdout.includes(` what it names\nshare is off: it needs the source's ${needs}\n`),
       guessed.stdout,
     );
     const mapping = `fields: { server: server_id, backup: backup_id }, kinds: { backup.started: [backup.started] }`;
     const yaml = `events: { sources: { panel: { verify: standard-webhooks, secrets: [{ env: S }], ${mapping} } } }`;
     const mapped = await explain(body, yaml, '--source', 'panel');
-    assert.match(mapped.stdout, /\nreactions: hint, share\npaths/);
+    assert.match(mapped.stdout, /\nreactions: share\npaths/);
   });
 
   test('explain prints one JSON document with --json', async () => {
@@ -266,7 +266,7 @@ describe('belay events', { concurrency: 6 }, () => {
     );
     assert.match(
       stdout,
-      /\nreactions: hint, notify\nreceived \S+Z from panel, not verified\nof the service http:\S+\nbody, redacted:\n{\n/,
+      /\nreactions: notify\nreceived \S+Z from panel, not verified\nof the service http:\S+\nbody, redacted:\n{\n/,
     );
     assert.match(stdout, /"password": "\[redacted\]"[^]*"note": "login with \[redacted\]"/);
     assert.ok(stdout.endsWith(`:\n${PATHS.map((path) => `  ${path}\n`).join('')}`), stdout);

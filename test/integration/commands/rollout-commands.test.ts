@@ -137,7 +137,10 @@ describe('belay rollout', { concurrency: 4 }, () => {
     const unsigned = await belay('rollout', 'pause', id, '--json');
     assert.deepEqual([unsigned.code, unsigned.json().error?.type], [2, 'Usage']);
     const paused = await belay('rollout', 'pause', id, '--reason', 'the shop is slow', '--by', 'anne');
-    assert.match(paused.stdout, /now: paused by "anne" because "the shop is slow": resume or abort it/);
+    assert.match(
+      paused.stdout,
+      /now: paused by "anne" because "the shop is slow": resume it with `npx belay-deploy rollout resume \S+ --reason TEXT`, or abort it/,
+    );
     const row = new RegExp(` paused +${id} +1 running, 1 pending`);
     await eventually('its row', async () => row.test((await belay('rollout', 'list')).stdout));
     assert.equal((await belay('rollout', 'resume', id, '--reason', 'it is quick again')).code, 0);

@@ -28,7 +28,8 @@ test('a rollout reports how many servers are running, or who paused or stopped i
   assert.equal(running.sentence, `1 of at most 2 servers running ("${target.serverId}"), 0 pending`);
   await rollout.pause({ by: 'anne', reason: 'the shop is slow' });
   const paused = await why(rollout.workflowId);
-  assert.equal(paused.sentence, 'paused by "anne" because "the shop is slow": resume or abort it');
+  const resume = `\`belay rollout resume ${rollout.workflowId} --reason TEXT\``;
+  assert.equal(paused.sentence, `paused by "anne" because "the shop is slow": resume it with ${resume}, or abort it`);
   assert.ok(paused.waiting?.kind === 'decision');
   const page = await world.client.workflow
     .getHandle(rollout.workflowId)
