@@ -18,7 +18,7 @@ export const MUTANTS: ModelMutant[] = [
     changes: [
       change(
         'workflows/operation/deploy-site.ts',
-        '=> reconcile(deployment, sent!, ambiguities, notBeforeMs),',
+        '=> reconcile(deployment, sent!, doubt),',
         '=> Promise.resolve(notBeforeMs + 0 * ambiguities),',
       ),
     ],
