@@ -7,7 +7,7 @@ import {
   searchAttributeMode,
   workerVersion,
 } from './config/environment/environment.ts';
-import { atItsLine, readConfiguration } from './config/load.ts';
+import { readConfiguration } from './config/load.ts';
 import { runUntilSignal } from './process/signals.ts';
 import { readEncryption } from './encryption/encryption.ts';
 import { findTemporal } from './config/find-temporal.ts';
@@ -36,9 +36,7 @@ export async function runWorker(): Promise<void> {
     { ...parts, temporal, taskQueue: taskQueue(), service, log, monitoring },
     'wait',
     stopping.signal,
-  ).catch(async (error: unknown) => {
-    throw await atItsLine(error, configuration);
-  });
+  );
   const polling = starting.then(({ clockAheadMs, ended }) => {
     const { address } = temporal.connectionOptions;
     log.info({ service: service.baseUrl, temporal: address, taskQueue: taskQueue(), clockAheadMs }, 'polling');

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { printJson } from '../process/json-document.ts';
 import { homeFolder, isTemporalConfigured, serviceConfig, taskQueue } from '../config/environment/environment.ts';
-import { atItsLine, readConfiguration } from '../config/load.ts';
+import { readConfiguration } from '../config/load.ts';
 import { claimHome, removeDevServerRecord, startStack, writeDevServerRecord } from '../dev/stack.ts';
 import { choosePort } from '../dev/ports.ts';
 import type { Stack, StackOptions } from '../dev/stack.ts';
@@ -65,8 +65,6 @@ async function runStack(
     server: { port: options.temporalPort, uiPort: options.uiPort, keepsData: true, retentionDays: RETENTION_DAYS },
     taskQueue: taskQueue(),
     webhookPort,
-  }).catch(async (error: unknown) => {
-    throw await atItsLine(error, parts.configuration);
   });
   try {
     const board = await startOwnBoard(stack, boardPort, parts.temporal === null);

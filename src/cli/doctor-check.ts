@@ -1,6 +1,7 @@
 /** Runs the checks of `belay doctor`. */
 import type { ConnectionLike } from '@temporalio/client';
 import { isMissingNamespace, CHECK_NAMESPACE } from '../client/transport/grpc-errors.ts';
+import { atItsLine } from '../config/load.ts';
 import { BelayError } from '../contract/errors.ts';
 import { messageOf } from '../contract/safe-text.ts';
 
@@ -38,8 +39,8 @@ export async function runChecks(
   const reports: CheckReport[] = [];
   let isMissing = false;
   for (const { name, run } of checks) {
-    const { fix: repair, ...finding } = await runOnce(run, fix).catch((error: unknown): Finding => {
-      if (!isMissingNamespace(error)) return { state: 'failed', message: messageOf(error) };
+    const { fix: repair, ...finding } = await runOnce(run, fix).catch(async (error: unknown): Promise<Finding> => {
+      if (!isMissingNamespace(error)) return { state: 'failed', message: messageOf(await atItsLine(error)) };
       // All checks that ask for something in it would repeat this.
       if (isMissing) return { state: 'skipped', message: 'the namespace does not exist' };
       isMissing = true;

@@ -4,6 +4,7 @@ import { cancelCommand, configCommands, listCommand, runCommands, statusCommand,
 import { demoCommand, devCommand, programCommands } from './program-commands.ts';
 import { addCompletion } from './completion.ts';
 import { featureCommands } from './features.ts';
+import { atItsLine } from '../config/load.ts';
 import { VARIABLE_SECTIONS, VARIABLES } from '../config/environment/variables.ts';
 import { EXIT, exitCodeOfResult, BelayError } from '../contract/errors.ts';
 import { printNote } from '../process/print.ts';
@@ -192,7 +193,7 @@ export async function executeCommand(args: string[]): Promise<number> {
     await requiringLast(program()).parseAsync(withoutUnknownTopic(args), { from: 'user' });
     return Number(process.exitCode ?? EXIT.completed);
   } catch (error) {
-    return fail(error, args);
+    return fail(await atItsLine(error), args);
   }
 }
 

@@ -2,7 +2,7 @@
  * Reads the policy again when belay.yaml changes. While the file has a mistake, the last good policy stays in force.
  */
 import { stat } from 'node:fs/promises';
-import { readConfiguration, type Configuration } from './load.ts';
+import { atItsLine, readConfiguration, type Configuration } from './load.ts';
 import { configFile, type ConfigFile } from './environment/environment.ts';
 import type { Logger } from '../process/log.ts';
 import { policyOf, requireAll, type Policy } from './policy.ts';
@@ -49,7 +49,7 @@ export async function policyOfFile(
       await requireAll(configuration);
       take(policyOf(configuration), found);
     } catch (error) {
-      keep(messageOf(error), found);
+      keep(messageOf(await atItsLine(error, file)), found);
     }
   }
 

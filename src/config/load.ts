@@ -1,6 +1,6 @@
 /** Reads belay.yaml: the settings that differ between services. It never contains secrets, only where they are. */
 import { readFile } from 'node:fs/promises';
-import { ConfigError } from './environment/variables.ts';
+import { ConfigError, unreadableFile } from './environment/variables.ts';
 import { configFile, type ConfigFile } from './environment/environment.ts';
 import type { Configuration } from './file/file-schema.ts';
 
@@ -10,17 +10,18 @@ export type { Configuration };
 const parser = () => import('./parse-configuration.ts');
 
 /** @returns the place of a key, such as `belay.yaml:7` */
-export async function locateKey(keys: string[]): Promise<string> {
-  const { path } = configFile();
+export async function locateKey(keys: string[], { path } = configFile()): Promise<string> {
   return (await parser()).locateKeyIn(await readFile(path, 'utf8'), path, keys);
 }
 
 /** An error of a key, such as `notify.reports.shop.token: …`, with file and line; any other as it is. */
-export async function atItsLine(error: unknown, configuration: Configuration): Promise<unknown> {
+export async function atItsLine(error: unknown, file = configFile()): Promise<unknown> {
   if (!(error instanceof ConfigError)) return error;
   const keys = /^[\w.-]+(?=: )/.exec(error.message)?.[0].split('.') ?? [];
-  if (keys.length < 2 || !Object.keys(configuration).includes(keys[0] ?? '')) return error;
-  return new ConfigError(`${await locateKey(keys)}: ${error.message}`, { cause: error });
+  if (keys.length < 2) return error;
+  const configuration = await readConfiguration(file).catch(() => ({}));
+  if (!Object.keys(configuration).includes(keys[0] ?? '')) return error;
+  return new ConfigError(`${await locateKey(keys, file)}: ${error.message}`, { cause: error });
 }
 
 /** What to do about a file that cannot be read. */
@@ -38,7 +39,7 @@ export async function readConfiguration(
 ): Promise<Configuration> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' && !isNamed) return '';
-    throw new ConfigError(`${path} cannot be read (${error.code ?? 'unknown error'}): ${remedy}`);
+    throw new ConfigError(unreadableFile(path, error, remedy));
   });
   return text === '' ? {} : (await parser()).parseConfiguration(text, path);
 }

@@ -6,7 +6,7 @@ import { hashOf } from '../contract/canonical-json.ts';
 import type { PlannedOperation, RunParts } from '../contract/target.ts';
 import { plainText } from '../contract/safe-text.ts';
 import { approvalsPolicy, requireSigners } from '../features/approvals/worker-proofs.ts';
-import { gatesPolicy } from '../features/gates/worker.ts';
+import { gatesPolicy, requireGates } from '../features/gates/worker.ts';
 import { freezesPolicy } from '../features/freezes/worker-rules.ts';
 import { reportsPolicy } from '../features/notifications/config.ts';
 import { checksPolicy } from '../features/site-checks/worker.ts';
@@ -24,7 +24,7 @@ const ofFeatures = (configuration: Configuration, places: Places) => ({
 export const RULES = ['freezes', 'windows', 'sites', 'checks', 'approvals', 'gates'] as const;
 
 /** What must be there before a worker uses the file. They throw a ConfigError. */
-const REQUIREMENTS: readonly ((configuration: Configuration) => Promise<void>)[] = [requireSigners];
+const REQUIREMENTS: readonly ((configuration: Configuration) => Promise<void>)[] = [requireSigners, requireGates];
 
 /** @throws ConfigError for something that the file needs and that cannot be used */
 export async function requireAll(configuration: Configuration): Promise<void> {

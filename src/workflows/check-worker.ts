@@ -93,13 +93,17 @@ export async function letWorkerCheck(
   question: Required<Pick<WorkerQuestion, 'request'>> & WorkerQuestion,
   needsOf?: () => Needs,
 ): Promise<Checked> {
-  const first = await describeWorker(question).catch(refuseUnchecked);
+  const first = await askWorker(question);
   if ('error' in first) return first;
   const firstDecides = needsOf === undefined || first.checked === undefined || 'problem' in first.checked;
   const { checked, ...facts } = firstDecides ? first : await askOthers(question, needsOf(), first);
   if (checked === undefined) return { error: { type: 'Internal', message: 'the worker did not check the input' } };
   return 'problem' in checked ? { error: { type: 'Usage', message: checked.problem } } : { plan: checked.plan, facts };
 }
+
+/** Asks one worker. If no worker could answer within minutes, returns the error that the workflow ends with. */
+export const askWorker = (question: WorkerQuestion): Promise<WorkerInfo | { error: RunError }> =>
+  describeWorker(question).catch(refuseUnchecked);
 
 /** Ends a workflow whose input no worker could check within minutes, because it would hold its id and its locks for ever. */
 function refuseUnchecked(error: unknown): { error: RunError } {

@@ -10,6 +10,9 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'allows no impure package in workflow code, and each Temporal SDK package only in its layers': {
     dropped: 'test/repository/layers.test.ts tries such imports',
   },
+  'doctor names the line of a variable that belay.yaml needs and that is not set': {
+    now: 'doctor names the line of notify.heartbeats.nightly, whose variable a worker needs and is not set',
+  },
   'npm run test:production builds the version of the server': {
     now: 'the production topology of the tests has the version of the server',
   },

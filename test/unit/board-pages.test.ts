@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { unread } from '../../src/cli/target-reader.ts';
 import { boardPage, targetPage } from '../../src/features/board/page.ts';
 import { boardStatusOf } from '../../src/features/board/status.ts';
+import type { Outcome } from '../../src/contract/names.ts';
 import type { ScheduleState } from '../../src/starter.ts';
 import { inFlight, NOW, nowMs, pastOf, seen, site, verdict } from '../support/board.ts';
 
@@ -66,6 +67,30 @@ test('what needs attention comes first, with the reason', () => {
       ['unknown', 'site a2', 'the service went away'],
       ['schedule_paused', 'belay:shop:nightly', 'paused: stocktaking'],
     ],
+  );
+});
+
+test('a run that requested nothing hides no verdict that needs attention, and is still one of the last hours', () => {
+  const cancelled = verdict({ outcome: 'not_started', error: 'cancelled', evidence: null });
+  const earlier = (outcome: Outcome) => verdict({ outcome, error: 'boom', endedAt: '2026-03-01T08:00:00.000Z' });
+  const past = pastOf({
+    'site:a1': [cancelled, cancelled, earlier('unknown')],
+    'site:a2': [cancelled, earlier('completed'), earlier('failed')],
+    'site:a3': [cancelled],
+  });
+  const all = seen({ targets: ['a1', 'a2', 'a3'].map((id) => site(id)), past });
+  const { targets, attention } = boardStatusOf(all, nowMs, '2026-03-02T00:00:00.000Z');
+  assert.deepEqual(
+    targets.map(({ id, last }) => [id, last?.outcome]),
+    [
+      ['a1', 'unknown'],
+      ['a2', 'completed'],
+      ['a3', 'not_started'],
+    ],
+  );
+  assert.deepEqual(
+    attention.map(({ kind, what, why }) => [kind, what, why]),
+    [['unknown', 'site a1', 'boom']],
   );
 });
 

@@ -3,6 +3,8 @@ import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { runChecks } from '../../src/cli/doctor-check.ts';
+import { sitesCheck } from '../../src/features/site-checks/doctor.ts';
 import { serviceChecks } from '../../src/features/doctor/service.ts';
 import { problemOfStandardSecret } from '../../src/config/environment/secrets.ts';
 import { claimHome } from '../../src/dev/stack.ts';
@@ -32,18 +34,38 @@ for (const [token, state] of [
   });
 }
 
-test('doctor names the line of a variable that belay.yaml needs and that is not set', async () => {
-  const path = join(await mkdtemp(join(tmpdir(), 'belay-test-')), 'belay.yaml');
-  await writeFile(path, 'notify:\n  heartbeats:\n    nightly: { env: NIGHTLY_URL }\n');
-  const own = process.env;
-  process.env = { BELAY_API_URL: 'https://panel.example', BELAY_API_TOKEN: '12345678', BELAY_CONFIG: path };
-  try {
-    const message = `${path}:3: notify.heartbeats.nightly: the variable NIGHTLY_URL is not set: set it for this program`;
-    await assert.rejects(serviceChecks()[0]!.run(), { message });
-  } finally {
-    process.env = own;
-  }
-});
+const NEEDED = {
+  'notify.heartbeats.nightly': 'notify:\n  heartbeats:\n    nightly: { env: SECRET }\n',
+  'gates.smoke.url': 'gates:\n  smoke:\n    url: { env: SECRET }\n    status: 200\n',
+  'gates.errors.token': `gates:
+  errors: { prometheus: 'http://p', query: up, min: 1,
+    token: { env: SECRET } }\n`,
+  'checks.answers.requestHeaders.x-key': `checks:
+  answers:
+    requestHeaders: { x-key: { env: SECRET } }
+sites: { '34': { url: 'https://shop.example', check: answers } }\n`,
+};
+
+for (const [key, text] of Object.entries(NEEDED)) {
+  test(`doctor names the line of ${key}, whose variable a worker needs and is not set`, async () => {
+    const path = join(await mkdtemp(join(tmpdir(), 'belay-test-')), 'belay.yaml');
+    await writeFile(path, text);
+    const env = { BELAY_API_URL: 'https://panel.example', BELAY_API_TOKEN: '12345678', BELAY_CONFIG: path };
+    const message = `${path}:3: ${key}: the variable SECRET is not set: set it for this program`;
+    const own = process.env;
+    process.env = env;
+    try {
+      const reports = await runChecks([serviceChecks()[0]!, sitesCheck()], false, () => undefined);
+      const failed = reports.filter(({ state }) => state === 'failed');
+      assert.deepEqual(
+        failed.map((it) => it.message),
+        [message],
+      );
+    } finally {
+      process.env = own;
+    }
+  });
+}
 
 const problemOf = (name: string) => validateRunInput('deployOnly', { siteIds: ['a1'], meta: { [name]: 'x' } });
 

@@ -1,7 +1,7 @@
 /** Secrets: the API token, and those that belay.yaml names. Errors name the place and never the secret. */
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
-import { given, nonEmpty, type Environment, ConfigError } from './variables.ts';
+import { given, nonEmpty, unreadableFile, type Environment, ConfigError } from './variables.ts';
 import { allowsHttp, isLoopback } from './service-url.ts';
 
 /** Where to find a secret that the configuration file refers to. */
@@ -52,7 +52,7 @@ export function checkAddress(key: string, address: string): string {
 
 async function readSecretFile(key: string, file: string): Promise<string> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigError(`${key}: ${file} cannot be read (${error.code ?? 'unknown error'})`);
+    throw new ConfigError(`${key}: ${unreadableFile(file, error)}`);
   });
   // PowerShell writes UTF-16, in which every other byte of a token is zero.
   if (bytes.includes(0) || !isUtf8(bytes)) throw new ConfigError(`${key}: ${file} is not UTF-8: save it as UTF-8`);

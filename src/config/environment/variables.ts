@@ -260,3 +260,10 @@ export class ConfigError extends BelayError {
     super('Usage', message, null, options);
   }
 }
+
+/** Says that a file cannot be read, and what to do about it. */
+export const unreadableFile = (
+  file: string,
+  { code, message }: NodeJS.ErrnoException,
+  remedy = code === 'ENOENT' ? 'create it, or correct the path' : 'let this user read it, or correct the path',
+): string => `${file} cannot be read (${code ?? message}): ${remedy}`;

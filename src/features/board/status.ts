@@ -47,6 +47,7 @@ export interface BoardTarget extends BoardSubject {
   /** A sentence about what the run in flight does or waits for. Null if no run is in flight. */
   now: string | null;
   run: { workflowId: string; phase: Phase | null; startedAt: string | null; ui: string | null } | null;
+  /** Of the newest run that requested something, or else of the newest one. */
   last: PastVerdict | null;
   /** What the service itself reports; null if it was not read. */
   service: string | null;
@@ -100,7 +101,8 @@ const MOST_NEXT = 10;
 
 export function boardStatusOf(seen: BoardSeen, nowMs: number, since: string | null = null): BoardStatus {
   const all = targetsOf(seen);
-  const targets = since === null ? all : all.filter((it) => it.run !== null || (it.last?.endedAt ?? '') >= since);
+  const lastRanAt = (it: BoardTarget) => seen.past.of(it)[0]?.endedAt ?? '';
+  const targets = since === null ? all : all.filter((it) => it.run !== null || lastRanAt(it) >= since);
   return {
     schemaVersion: SCHEMA_VERSION,
     readAt: seen.readAt,
@@ -143,7 +145,7 @@ function targetsOf({ targets, inFlight, past, readings }: BoardSeen): BoardTarge
   return [...subjects].map(([key, subject]) => {
     const place = places.get(key);
     const run = runs.get(key)?.run ?? null;
-    const last = past.of(subject)[0] ?? null;
+    const last = lastVerdict(past.of(subject));
     const reading = readings?.get(key);
     const own = subject.kind === 'server' ? subject.id : null;
     return {
@@ -161,6 +163,10 @@ function targetsOf({ targets, inFlight, past, readings }: BoardSeen): BoardTarge
     };
   });
 }
+
+/** A run that requested nothing says nothing about the target, so it hides no earlier verdict. */
+const lastVerdict = (verdicts: readonly PastVerdict[]): PastVerdict | null =>
+  verdicts.find(({ outcome }) => outcome !== 'not_started') ?? verdicts[0] ?? null;
 
 type RunInFlight = InFlight & { kind: 'run' };
 

@@ -5,7 +5,8 @@
 import { configuredService } from '../../config/configured-service.ts';
 import { serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
 import { findServiceConfig } from '../../config/find-temporal.ts';
-import { atItsLine, readConfiguration } from '../../config/load.ts';
+import { readConfiguration } from '../../config/load.ts';
+import { requireAll } from '../../config/policy.ts';
 import { createNotifier } from '../notifications/worker.ts';
 import { createHostingApiClient } from '../../hosting-api/index.ts';
 import { HTTP_TIMEOUTS, probeService } from '../../worker/probe-service.ts';
@@ -26,9 +27,8 @@ export function serviceChecks(): Check[] {
         config = await findServiceConfig();
         const isOfDev = config !== null && (await serviceConfig()) === null;
         const configuration = await readConfiguration();
-        await createNotifier(configuration.notify).catch(async (error: unknown) => {
-          throw await atItsLine(error, configuration);
-        });
+        await requireAll(configuration);
+        await createNotifier(configuration.notify);
         if (isOfDev)
           return {
             state: 'ok',

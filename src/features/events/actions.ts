@@ -11,6 +11,7 @@ import { reactionsTo, SHARE_NEEDS } from '../../webhooks/sources.ts';
 import { redacted, shapeOf } from '../../webhooks/redact.ts';
 import { definedFields, ownEntry } from '../../contract/plain-object.ts';
 import type { EventDetails, ReceivedEvent } from '../../starter.ts';
+import { unreadableFile } from '../../config/environment/variables.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { noteUnreadable, secondsOf } from '../../cli/run-text.ts';
@@ -92,7 +93,7 @@ function sourceIn({ events }: Configuration, name: string | undefined): Partial<
 
 async function readBody(file: string): Promise<JsonObject> {
   const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new BelayError('Usage', `${file} cannot be read (${error.code ?? 'unknown error'})`);
+    throw new BelayError('Usage', unreadableFile(file, error));
   });
   const body = parseBody(bytes);
   if (body !== null) return body;

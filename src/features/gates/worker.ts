@@ -168,6 +168,11 @@ async function placeOf(name: string, { prometheus, url, token, requestHeaders = 
   };
 }
 
+/** @throws ConfigError if the address of a gate, its token or a header is missing */
+export async function requireGates({ gates = {} }: Configuration): Promise<void> {
+  for (const [name, gate] of Object.entries(gates)) await placeOf(name, gate);
+}
+
 /** A plain address is no secret, and what is measured often has no TLS. */
 const addressOf = async (key: string, address: string | SecretRef): Promise<string> =>
   typeof address === 'string' ? address : checkAddress(key, await secretSource(key, address)());

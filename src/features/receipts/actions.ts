@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pMap from 'p-map';
 import { parseAllowedSigners } from '../approvals/proof-signers.ts';
 import type { Receipt } from './shapes.ts';
+import { unreadableFile } from '../../config/environment/variables.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import { parsedJson } from '../../contract/plain-object.ts';
 import { messageOf, plainText } from '../../contract/safe-text.ts';
@@ -54,7 +55,7 @@ async function verify(file: string, { signers, json }: ReceiptOptions): Promise<
 
 async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new BelayError('Usage', `${file} cannot be read (${error.code ?? error.message})`);
+    throw new BelayError('Usage', unreadableFile(file, error));
   });
 }
 

@@ -4,7 +4,7 @@
  * and failures.
  */
 import { ApplicationFailure, defineSearchAttributeKey, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ParentClosePolicy, setCurrentDetails, startChild, workflowInfo } from '@temporalio/workflow';
+import { isCancellation, ParentClosePolicy, setCurrentDetails, startChild, workflowInfo } from '@temporalio/workflow';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult } from '../rollouts/shapes.ts';
@@ -43,7 +43,9 @@ export async function runScheduled(input: ScheduledInput): Promise<ScheduledResu
   // A slot from before a restore may have been done, although Temporal does not know it any more.
   const restored = restoredSince({}, facts, nominalAt.getTime())?.error;
   if (restored !== undefined && restored !== null) throw ApplicationFailure.create({ ...restored, nonRetryable: true });
-  const slotKey = await resolveSlot({ slot, timeZone, firedAt }).catch(() => {
+  const slotKey = await resolveSlot({ slot, timeZone, firedAt }).catch((error: unknown) => {
+    // Any other error would pause the schedule.
+    if (isCancellation(error)) throw error;
     throw inputError(`there is no time zone ${plainText(timeZone)}`);
   });
   // Another belay.yaml in this namespace may have a rollout or a schedule of the same name.

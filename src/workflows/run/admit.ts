@@ -6,8 +6,15 @@ import { plainText } from '../../contract/safe-text.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import { admissionRead } from '../../rules/never-deployed.ts';
 import { refusalOf } from '../../rules/read-failures.ts';
-import { describeWorker, resolveDeadline, waitForAdmission } from '../activity-proxies.ts';
-import { noWorkerWithin, takenUpTooLate, refusalOfWorker, refuseMisuse, restoredSince } from '../check-worker.ts';
+import { resolveDeadline, waitForAdmission } from '../activity-proxies.ts';
+import {
+  askWorker,
+  noWorkerWithin,
+  takenUpTooLate,
+  refusalOfWorker,
+  refuseMisuse,
+  restoredSince,
+} from '../check-worker.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
 import { setAttributes } from '../ui.ts';
 import { unlessCancelled } from '../polling/poll-until.ts';
@@ -114,6 +121,7 @@ async function awaitAdmission(run: RunState, beganMs = run.limits.startedMs): Pr
 
 /** Call this after a wait, because many runs that waited for the same thing begin within a minute. */
 export async function takePlace(run: RunState): Promise<Conclusion | null> {
-  const { admitted } = await describeWorker({ begins: true });
-  return admitted === false ? awaitAdmission(run, Date.now()) : null;
+  const facts = await askWorker({ begins: true });
+  if ('error' in facts) return { outcome: 'not_started', error: facts.error };
+  return facts.admitted === false ? awaitAdmission(run, Date.now()) : null;
 }

@@ -107,7 +107,10 @@ describe('bad input', { concurrency: 4 }, () => {
       [{ BELAY_API_URL: 'http://host', BELAY_API_TOKEN: TOKEN }, /unencrypted: use https, or set BELAY_ALLOW_HTTP=1/],
       [{ BELAY_API_URL: 'https://host/v1', BELAY_API_TOKEN: TOKEN }, /must not end in \/v1/],
       [{ BELAY_API_URL: 'https://host' }, /no API token: set BELAY_API_TOKEN or BELAY_API_TOKEN_FILE/],
-      [{ BELAY_API_URL: 'https://host', BELAY_API_TOKEN_FILE: '/missing' }, /\/missing cannot be read \(ENOENT\)/],
+      [
+        { BELAY_API_URL: 'https://host', BELAY_API_TOKEN_FILE: '/missing' },
+        /\/missing cannot be read \(ENOENT\): create it/,
+      ],
       [
         { BELAY_API_URL: 'https://host', BELAY_API_TOKEN: TOKEN, BELAY_API_TOKEN_FILE: '/f' },
         /BELAY_API_TOKEN and BELAY_API_TOKEN_FILE are both set: unset one/,

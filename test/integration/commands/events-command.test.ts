@@ -181,7 +181,10 @@ describe('belay events', { concurrency: 6 }, () => {
         explain(BODY, BELAY_YAML, '--source', 'other', '--json'),
         /--source other: belay\.yaml has no events\.sources\.o/,
       ],
-      [runInProcess(['events', 'explain', '/tmp/none.json', '--json']), /\/tmp\/none\.json cannot be read \(ENOENT\)/],
+      [
+        runInProcess(['events', 'explain', '/tmp/none.json', '--json']),
+        /\/tmp\/none\.json cannot be read \(ENOENT\): create it, or correct the path/,
+      ],
     ] as const) {
       const { code, json } = await ended;
       assert.deepEqual([code, json().error?.type], [2, 'Usage']);

@@ -107,7 +107,7 @@ describe('a notifier', { concurrency: 8 }, () => {
 
   test('a missing or non-https address is rejected with one message that hides it', async () => {
     const places = [
-      ['targets', { file: '/none' }, '/none cannot be read (ENOENT)'],
+      ['targets', { file: '/none' }, '/none cannot be read (ENOENT): create it, or correct the path'],
       ['heartbeats', { env: 'OPS_URL' }, 'the variable OPS_URL is not set: set it'],
       ['targets', await secretFile(`http://chat.example/${CANARY}`), 'the address must begin with https://'],
       ['heartbeats', await secretFile(CANARY), 'the address is not a URL'],

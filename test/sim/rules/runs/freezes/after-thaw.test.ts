@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deploySiteId } from '../../../../../src/contract/ids.ts';
+import { TIMING } from '../../../../../src/contract/timing.ts';
 import { fresh } from '../../../../support/fresh.ts';
 import { began } from '../../../../support/journal.ts';
 import { COMPLETED, FAILED } from '../../../../support/sites.ts';
 import { freezeNow } from '../../../stack/freeze-now.ts';
-import { inVirtualTime } from '../../../stack/stack.ts';
+import { inVirtualTime, type StackOptions, type VirtualStack } from '../../../stack/stack.ts';
 import { deployPosts } from '../runs-that-wait.ts';
 import { backupPosts, verdictOf } from '../verdict-of.ts';
 import { isWaiting, sentMs, startWaiting } from './frozen-waits.ts';
@@ -93,4 +94,31 @@ describe('after a freeze, a run', () => {
       assert.deepEqual([verdictOf(result), result.held.length], [['completed', undefined], 1]);
     }),
   );
+});
+
+describe('after a wait, a run that no worker can answer', () => {
+  test('is not started, and is no defect', async () => {
+    let lost = 0;
+    let lose = (): void => undefined;
+    const gate: StackOptions['gate'] = {
+      pass(it, goOn) {
+        goOn();
+        if (it.kind === 'activity' && it.type === 'describeWorker') lose();
+      },
+    };
+    const body = async (stack: VirtualStack) => {
+      freezeNow(stack.world.server);
+      const waiting = startWaiting(stack);
+      await isWaiting(stack, waiting);
+      lose = () => {
+        lost += 1;
+        stack.world.restartWorkers(1_000);
+      };
+      // The freeze ends by itself.
+      const { outcome, error } = await stack.result(waiting.run);
+      assert.deepEqual([outcome, error?.type], ['not_started', 'Refused'], error?.message);
+      assert.deepEqual([lost, deployPosts(stack, waiting.siteId)], [TIMING.lookup.describeWorkerAttempts, 0]);
+    };
+    await inVirtualTime(body, { gate })();
+  });
 });
