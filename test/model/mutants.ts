@@ -19,7 +19,7 @@ export const MUTANTS: ModelMutant[] = [
       change(
         'workflows/operation/deploy-site.ts',
         '=> reconcile(deployment, sent!, doubt),',
-        '=> Promise.resolve(notBeforeMs + 0 * ambiguities),',
+        '=> Promise.resolve(doubt.notBeforeMs),',
       ),
     ],
     mix: DOUBTFUL,
