@@ -97,8 +97,8 @@ describe('ad-hoc freezes', () => {
     ['its server', { kind: 'server', id: 's-of-fleet' }, 'Frozen'],
     ['it', { kind: 'site', id: siteId }, 'Frozen'],
     ['another fleet', { kind: 'fleet', id: 'blog' }, undefined],
-    ['another server', { kind: 'server', id: 's2' }, undefined],
-    ['another site', { kind: 'site', id: 'a2' }, undefined],
+    ['another server', { kind: 'server', id: 'another-server' }, undefined],
+    ['another site', { kind: 'site', id: 'another-site' }, undefined],
     ['an app with its id', { kind: 'app', id: siteId }, undefined],
   ] as [string, FreezeScope, string | undefined][]) {
     test(
