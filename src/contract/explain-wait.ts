@@ -2,6 +2,7 @@
 import type { Phase } from './names.ts';
 import type { OperationProgress } from './operation.ts';
 import type { BackupResult, DeploymentResult, RunProgress, RunResult } from './run.ts';
+import type { RolloutProgress } from '../features/rollouts/shapes.ts';
 import type { FailingReads, Waiting, WaitingForRead, RolloutWaiting, Explanation } from './waiting.ts';
 import { durationText } from './duration.ts';
 import { isOfFeature, rolloutSentenceOf, sentenceOf, unknownWait } from './features.ts';
@@ -54,13 +55,9 @@ export function explainOperation({ result, phase, waiting }: OperationProgress):
   return { sentence: waitingSentence(waiting, what), waiting };
 }
 
-export function explainRollout(
-  waiting: RolloutWaiting | null,
-  state: string | null,
-  workflowId: string | null,
-): Explanation {
-  if (waiting === null) return { sentence: `not waiting: ${state}`, waiting };
-  return { sentence: rolloutSentence(waiting, workflowId), waiting };
+export function explainRollout({ result, waiting }: RolloutProgress): Explanation {
+  if (waiting === null) return { sentence: `not waiting: ${result.outcome ?? result.phase}`, waiting };
+  return { sentence: rolloutSentence(waiting, result.workflowId), waiting };
 }
 
 /**

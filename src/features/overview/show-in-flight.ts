@@ -53,7 +53,7 @@ function entryOf(it: InFlight): object {
 
 function whyOf({ kind, status }: InFlight): string | null {
   if (status.waiting === null) return null;
-  if (kind === 'rollout') return explainRollout(status.waiting, status.result.phase, status.result.workflowId).sentence;
+  if (kind === 'rollout') return explainRollout(status).sentence;
   return waitingSentence(status.waiting, nameOfPartInFlight(status.result));
 }
 

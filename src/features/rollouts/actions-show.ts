@@ -49,7 +49,7 @@ export async function showRollout(rollout: Rollout, options: ShowOptions, isCanc
   const status = await rollout.status();
   const { result, waiting } = status;
   const isInFlight = result.outcome === null && result.error === null;
-  const why = waiting === null ? null : explainRollout(waiting, result.phase, result.workflowId).sentence;
+  const why = waiting === null ? null : explainRollout(status).sentence;
   if (options.json === true) printJson({ ...result, waiting, why });
   // A person who watched the rollout has seen each server.
   else if (options.watch === true) printRolloutEnd(result, false);

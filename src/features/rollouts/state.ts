@@ -115,7 +115,7 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
   };
   hooks.push(...create.map((it) => it(rollout)));
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what the rollout waits for.' });
-  answerWhyQuery(() => explainRollout(progress.waiting, result.outcome ?? result.phase, result.workflowId));
+  answerWhyQuery(() => explainRollout(progress));
   return rollout;
 }
 
