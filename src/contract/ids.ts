@@ -32,10 +32,10 @@ export function runWorkflowId(type: RunType, input: RunSubjects, key: string): s
   throw new TypeError(`${type} needs ${type.startsWith('backup') ? 'a server' : 'a target'}`);
 }
 
-/** @returns the server that the id of a run names, or null if there is none, or not the whole of it */
-export function serverOfRun(runId: string): string | null {
-  const [, encoded] = /^(?:backup-then-deploy|backup):([^:]+):[^:]+$/.exec(runId) ?? [];
-  if (encoded === undefined || (runId.length === MAX_WORKFLOW_ID_BYTES && ENDS_IN_HASH.test(runId))) return null;
+/** @param id of a run @returns the server that it names, or null if it names none, or not the whole of it */
+export function serverOfRun(id: string): string | null {
+  const [, encoded] = /^(?:backup-then-deploy|backup):([^:]+):[^:]+$/.exec(id) ?? [];
+  if (encoded === undefined || looksShortened(id)) return null;
   try {
     return decodeURIComponent(encoded);
   } catch {
@@ -119,12 +119,12 @@ export function coveredRunPrefixes({ serverId, targets }: Pick<RunWork, 'serverI
 
 /** The length of a colon and a SHA-256. */
 const HASH_BYTES = 65;
-const ENDS_IN_HASH = /:[0-9a-f]{64}$/;
+const looksShortened = (id: string): boolean => id.length === MAX_WORKFLOW_ID_BYTES && /:[0-9a-f]{64}$/.test(id);
 
 function workflowId(kind: string, ...parts: string[]): string {
   const id = [kind, ...parts.map(encodeURIComponent)].join(':');
   // An id that looks shortened is shortened as well, so that two inputs never share an id.
-  if (id.length <= MAX_WORKFLOW_ID_BYTES && !(id.length === MAX_WORKFLOW_ID_BYTES && ENDS_IN_HASH.test(id))) return id;
+  if (id.length <= MAX_WORKFLOW_ID_BYTES && !looksShortened(id)) return id;
   const hash = bytesToHex(sha256(utf8ToBytes(id)));
   return `${id.slice(0, MAX_WORKFLOW_ID_BYTES - HASH_BYTES)}:${hash}`;
 }

@@ -26,7 +26,7 @@ import {
   signalWaiters,
   writeBackupRecord,
 } from '../../workflows/activity-proxies.ts';
-import { problemOfId } from '../../request/problems.ts';
+import { isText, isTextOrNull, problemOfId } from '../../request/problems.ts';
 import { plainText, codeSpan } from '../../contract/safe-text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { factList, uiPage, workflowLink } from '../../contract/markdown.ts';
@@ -80,9 +80,8 @@ function refuseOtherInput(input: Partial<EventInput> | null | undefined): void {
   const texts = [event?.kind, source, receivedAt];
   const maybe = [event?.rawKind, event?.at];
   const ids = [event?.serverId, event?.siteId, event?.backupId];
-  const isText = (it: unknown) => typeof it === 'string';
   const areIds = ids.every((it) => it === null || problemOfId(it) === null);
-  const isEvent = areIds && texts.every(isText) && maybe.every((it) => it === null || isText(it));
+  const isEvent = areIds && texts.every(isText) && maybe.every(isTextOrNull);
   if (isEvent && Array.isArray(reactions) && typeof freshForMs === 'number') return;
   throw usageFailure('this is not an event: only the webhook receiver starts this workflow');
 }

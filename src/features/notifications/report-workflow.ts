@@ -9,7 +9,7 @@ import { lockIdOf } from '../../contract/ids.ts';
 import { SIGNALS } from '../../contract/names.ts';
 import type { ReportAnswer, ReportInput, ReportNote, ReportTo, ReportedRun, StateReport } from './shapes.ts';
 import { isRecord } from '../../contract/plain-object.ts';
-import { targetOrProblem } from '../../request/problems.ts';
+import { isText, isTextOrNull, targetOrProblem } from '../../request/problems.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { findEndOfRun, sendReport } from '../../workflows/activity-proxies.ts';
@@ -45,9 +45,6 @@ function refuseOtherInput(input: Partial<ReportInput> | null | undefined): void 
   if (isNamed && isState(state) && Array.isArray(places) && places.every(isPlace)) return;
   throw usageFailure('this is not what a run reports: only a run starts this workflow');
 }
-
-const isText = (value: unknown): value is string => typeof value === 'string';
-const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
 
 const isPlace = (value: unknown): boolean =>
   isRecord(value) && isText(value.report) && typeof targetOrProblem(value.target) === 'object';

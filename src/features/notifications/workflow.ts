@@ -10,6 +10,7 @@ import { failsSchedule } from '../schedules/shapes.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { detailsPage, factList, listStart } from '../../contract/markdown.ts';
 import { codeSpan } from '../../contract/safe-text.ts';
+import { isText, isTextOrNull } from '../../request/problems.ts';
 import { startOnce } from '../../workflows/children.ts';
 import { linkToThis } from '../../workflows/ui.ts';
 import { describeWorker, notificationDelivery } from '../../workflows/activity-proxies.ts';
@@ -40,9 +41,8 @@ export const notDelivered = (receivers: readonly string[], details: unknown[] = 
 /** The UI can start this with any input: an error here would be retried for ever. */
 function refuseOtherInput(input: Partial<SendNotificationsInput> | null | undefined): void {
   const { notification, channels, heartbeat } = input ?? {};
-  const isText = (value: unknown) => typeof value === 'string';
   const isKnown = isRecord(notification) && KINDS.some((it) => it === notification.kind);
-  if (isKnown && Array.isArray(channels) && channels.every(isText) && (heartbeat === null || isText(heartbeat))) return;
+  if (isKnown && Array.isArray(channels) && channels.every(isText) && isTextOrNull(heartbeat)) return;
   throw usageFailure('this is not a notification: a run, a rollout or an event starts this workflow');
 }
 

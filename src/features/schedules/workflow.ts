@@ -9,7 +9,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult } from '../rollouts/shapes.ts';
 import { rolloutId, runWorkflowId, scheduleId } from '../../contract/ids.ts';
-import { problemOfId } from '../../request/problems.ts';
+import { isText, problemOfId, TIME_OF_DAY } from '../../request/problems.ts';
 import { runStartOptions } from '../../request/start-options.ts';
 import { rolloutStartOptions } from '../rollouts/start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
@@ -119,7 +119,7 @@ function refuseOtherInput(input: Partial<ScheduledInput> | null | undefined): vo
   if (!isSlot || !isNamed || !isTimed || !isStart) throw inputError('it has no slot, name, time zone or start');
 }
 
-const isTime = (value: unknown): boolean => typeof value === 'string' && /^([01]\d|2[0-3]):[0-5]\d$/.test(value);
+const isTime = (value: unknown): boolean => isText(value) && TIME_OF_DAY.test(value);
 
 const SLOTS: readonly string[] = ['day', 'time', 'instant'] satisfies Slot['granularity'][];
 

@@ -4,6 +4,7 @@ import { OUTCOMES } from '../../contract/names.ts';
 import { TARGET_KINDS } from '../../contract/target.ts';
 import type { RolloutInput } from '../../features/rollouts/shapes.ts';
 import { LIMITS, MAX_AT_ONCE, MAX_TARGETS } from '../limits.ts';
+import { isWellFormed } from '../problems.ts';
 import { splitPath, RUN_OPTIONS, valueAt } from '../run-options.ts';
 import {
   firstProblem,
@@ -101,7 +102,7 @@ const waves = z
   });
 
 const outcome = z.enum(OUTCOMES).nullable();
-const wellFormed = z.string().regex(/^\P{Surrogate}*$/u);
+const wellFormed = z.string().refine(isWellFormed);
 
 /** What an earlier attempt says of a server. A later version may say more. Other than a wave's server, it is never started. */
 const completedServer = z.looseObject({

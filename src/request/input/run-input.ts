@@ -23,10 +23,9 @@ import {
 } from '../limits.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { splitPath, RUN_OPTIONS, type RunOptionRow } from '../run-options.ts';
-import { problemOfText, problemOfId } from '../problems.ts';
+import { problemOfText, problemOfId, TIME_OF_DAY } from '../problems.ts';
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
-export const TIME_OF_DAY = /^([01]\d|2[0-3]):[0-5]\d$/;
 
 // eslint-disable-next-line no-control-regex -- control characters are what it keeps out
 const ID = /^(?!\.{1,2}$)(?!\s)(?!.*\s$)[^\u0000-\u001f\u007f-\u009f\ud800-\udfff]+$/u;
