@@ -149,8 +149,8 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
     note({ began, ...entry }: Note) {
       // On a busy machine, an operation begins some time before this note of it.
       const at = new Date(began?.startedMs ?? clock()).toISOString();
-      const begun = began && { kind: began.kind, id: began.id, target: began.on.id };
-      journal.push({ at, ...NOTHING_ELSE, ...entry, began: begun ?? null });
+      const begun = began === undefined ? null : { kind: began.kind, id: began.id, target: began.on.id };
+      journal.push({ at, ...NOTHING_ELSE, ...entry, began: begun });
     },
   };
 }

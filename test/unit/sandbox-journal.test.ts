@@ -9,6 +9,6 @@ test('the journal of the sandbox dates an operation by its begin, however late a
   const endpoint = ENDPOINTS.find(({ route }) => route === 'create-backup')!;
   const request = { path: '/v1/servers/s1/backups', id: 's1', authorization: 'Bearer token', idempotencyKey: null };
   answerRequest(state, endpoint, request);
-  const [{ at, began }] = state.journal as [(typeof state.journal)[0]];
+  const { at, began } = state.journal[0]!;
   assert.equal(Date.parse(at), state.backup(began!.id)!.startedMs);
 });

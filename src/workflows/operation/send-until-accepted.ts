@@ -118,8 +118,12 @@ export async function sendUntilAccepted(
     let againAtMs = step.kind === 'send' ? step.atMs : step.notBeforeMs;
     if (step.kind === 'reconcile') {
       trigger.ambiguous = true;
-      const [overMs, { notBeforeMs }, { message }] = [underWayUntilMs(result, sentMs), step, result];
-      const found = await how.resolveDoubt({ ambiguities: counts.ambiguous, overMs, notBeforeMs, message });
+      const found = await how.resolveDoubt({
+        ambiguities: counts.ambiguous,
+        overMs: underWayUntilMs(result, sentMs),
+        notBeforeMs: step.notBeforeMs,
+        message: result.message,
+      });
       if (found === 'accepted') return null;
       if (typeof found !== 'number') return found;
       againAtMs = found;
