@@ -57,6 +57,9 @@ const used = (pid = process.pid) => (process.platform === 'linux' ? usedByTree(p
 const TEMPORARY = mkdtempSync(join(tmpdir(), 'belay-tests-'));
 chmodSync(TEMPORARY, 0o711);
 process.env.TMPDIR = TEMPORARY;
+/** Tests compare text, which a CI runner would have in color. */
+process.env.NO_COLOR = '1';
+delete process.env.FORCE_COLOR;
 /** Of the parts that have ended. */
 const failures: string[] = [];
 /** Each leads a group of processes, which ends with it, also what it started and left behind. */

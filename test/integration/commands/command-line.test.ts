@@ -41,7 +41,7 @@ describe('the command line', { concurrency: 4 }, () => {
   });
 
   test('deploy prints text without --json, and no color codes outside a terminal, even where CI is set', async () => {
-    const colorful = { ...on.env, CI: 'true', FORCE_COLOR: '1' };
+    const colorful = { ...on.env, CI: 'true', FORCE_COLOR: '1', NO_COLOR: '' };
     const { code, stdout } = await run(['deploy', '--site', fresh('a'), ...DEPLOY_PACE], colorful);
     assert.equal(code, 0);
     assert.match(stdout, /^completed in [\dms]+\n {2}deployment of a\d+: completed, evidence: /);
