@@ -27,8 +27,11 @@ export const HISTORY_BUDGET = {
   /** Reads that wait for the end of another deployment, and requests that are refused because of it. A longer wait spaces them out. */
   maxBusyReads: 1_000,
   maxConflicts: 300,
-  /** With this many events, an operation sends no further request, because the wait for its verdict needs the rest. */
-  sendsUntilEvents: 12_000,
+  /**
+   * From this many events on, an operation sends no further request, because the wait for its verdict needs the rest. A
+   * read that a rate limit held back waits for its next turn, and a run looks less often at a lock.
+   */
+  sparesFromEvents: 12_000,
   /** A look of a run that waits for a freeze, its timer and its tasks. */
   eventsPerThawLook: 11,
   maxThawLooks: 2_100,

@@ -91,6 +91,8 @@ export const TIMING = {
   lock: {
     /** A terminated holder signals no one, so a waiter looks again. A look and its timer are two billed actions. */
     lookAgainMs: MINUTE,
+    /** How often it looks once its history is long. */
+    lookSeldomMs: 10 * MINUTE,
     /** A busy worker takes this long from a release to the start of the operation. */
     handOverMs: 5 * SECOND,
     /** A holder closes milliseconds after its signal. */

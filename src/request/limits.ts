@@ -37,7 +37,7 @@ export const LIMITS = {
   tries: [1, HISTORY_BUDGET.maxTries],
   durationMs: [0, TEN_YEARS_MS],
   startWithinMs: [1, TEN_YEARS_MS],
-  // Each look at a lock adds nine events to the history of the waiting run (see TIMING.lock.lookAgainMs).
+  // Each look at a lock adds eleven events to the history of the waiting run, which then looks less often.
   busyTimeoutMs: [0, 12 * HOUR_MS],
   freezeWaitMs: [0, 31 * 24 * HOUR_MS],
   /** Bounds an ad-hoc freeze, because a freeze that never ends is forgotten. */

@@ -50,6 +50,8 @@ export const answeredMs = (read: ReadResult, nowMs: number): number => Math.min(
 interface ReadAt {
   nowMs: number;
   isTry: boolean;
+  /** True if a read that was held back waits for the next turn, because the history is long. Default: it is repeated. */
+  waitsForTurn?: boolean;
 }
 
 /** True if a read without a status says something about the operation. */
@@ -61,12 +63,14 @@ export function afterRead(
   plan: Pick<PollPlan, 'tries' | 'acceptsNoDeployment'>,
   before: PollState,
   read: ReadResult,
-  { nowMs, isTry }: ReadAt,
+  { nowMs, isTry, waitsForTurn = false }: ReadAt,
 ): { state: PollState; end: 'exhausted' | GivenUp | null } {
   const againMs = heldBackUntilMs(read, nowMs);
   const { schedule: last } = before;
   const schedule =
-    againMs === null ? afterScheduledRead(last, nowMs, isTry) : afterHeldRead(last, nowMs, isTry, againMs);
+    againMs === null || waitsForTurn
+      ? afterScheduledRead(last, nowMs, isTry)
+      : afterHeldRead(last, nowMs, isTry, againMs);
   if (read.ok || isAnswer(plan, read)) {
     const made = before.made + (isTry ? 1 : 0);
     const state = { ...before, schedule, made, failed: NO_FAILED_READS, notBeforeMs: 0 };

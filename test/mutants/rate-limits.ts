@@ -25,6 +25,11 @@ export const RATE_LIMITS: TestedMutant[] = [
     test: sim('rules/answers/rate-limits', 'reads answered 429 use no try and never end a run'),
   },
   {
+    rule: 'reads that are held back fill the history',
+    changes: [change('workflows/history.ts', '!hasRoom() && ', 'hasRoom() && !hasRoom() && ')],
+    test: sim('rules/runs/long-histories', 'an operation whose reads are held back for hours'),
+  },
+  {
     rule: 'an answer that asks for a pause is ignored',
     changes: [change('hosting-api/pacer.ts', 'error.asksForPause) pacer', "error.kind === 'token') pacer")],
     test: http('pacing', 'nothing is sent until the pause is over'),

@@ -12,10 +12,12 @@ import type { Waiting } from '../../contract/waiting.ts';
 import { joinQueue, releaseIn } from '../../rules/wait-queue.ts';
 import { findLockHolder } from '../activity-proxies.ts';
 import type { Cancellation } from '../cancellation.ts';
+import { sparesHistory } from '../history.ts';
 import { metrics } from '../metrics.ts';
 import { forwardRelease, lockReleasedSignal, requestLock } from './release.ts';
 
 const MAX_STARTS = 10;
+const lookAgainMs = () => (sparesHistory() ? TIMING.lock.lookSeldomMs : TIMING.lock.lookAgainMs);
 const UNKNOWN_HOLDER: LockHolder = { runId: null, isClosed: false, lockedBy: null, acceptsSignals: true };
 
 interface WantedLock<T> {
@@ -161,7 +163,7 @@ async function queueUp<T>(
       if (!queued && (lastSeenId === lastId || asked === null)) return { lockId, waiters: inherited, backup: null };
       lastSeenId = queued ? undefined : lastId;
       if (queued) onQueued({ kind: 'lock', lockId, since: me.since, lockedBy: holder.lockedBy });
-      const released = await pause(queued ? TIMING.lock.lookAgainMs : TIMING.lock.handOverMs);
+      const released = await pause(queued ? lookAgainMs() : TIMING.lock.handOverMs);
       if (released !== null) return released;
     }
     return null;

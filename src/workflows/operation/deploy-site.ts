@@ -13,13 +13,14 @@ import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { isUnauthorized, refusalOf } from '../../rules/read-failures.ts';
 import { idsBesideBaseline, keepIds, type StatusReading } from '../../rules/verdict.ts';
 import { conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
+import { hasRoom } from '../history.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus } from '../polling/poller.ts';
 import { readerOf } from '../polling/status-reader.ts';
 import { awaitVerdict, verdictContext } from './await-verdict.ts';
 import { firstCheck, type OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
-import { hasRoomToSend, NO_ROOM, sendUntilAccepted } from './send-until-accepted.ts';
+import { NO_ROOM, sendUntilAccepted } from './send-until-accepted.ts';
 import { reconcile, sendWatched, type Deployment, type Sent } from './trace.ts';
 
 /** The proof that a site was never deployed takes several reads, so reading the status again may never be quick enough. */
@@ -132,7 +133,7 @@ async function takeBaseline(
       reader,
       schedule: createPollSchedule(nowMs, intervalMs, { earlyMs: FIRST_READS_MS, jitterMs: delayMs }),
       tries,
-      until: () => !hasRoomToSend() || (operation.parking.current !== null && late() !== null),
+      until: () => !hasRoom() || (operation.parking.current !== null && late() !== null),
     },
     (answer) => {
       answered ||= answer.ok;
@@ -155,7 +156,7 @@ async function takeBaseline(
     case 'cancelled':
       return notStarted('Cancelled', 'cancelled');
     case 'stopped':
-      return hasRoomToSend() ? notStarted('TooLate', late() ?? 'it is too late') : notStarted('Busy', NO_ROOM);
+      return hasRoom() ? notStarted('TooLate', late() ?? 'it is too late') : notStarted('Busy', NO_ROOM);
     case 'exhausted': {
       const busy = `another deployment is in progress (last status ${describeLastStatus(operation)})`;
       const remedy = 'try again when it has ended, or map the status in belay.yaml if it is final';

@@ -27,6 +27,7 @@ import {
   type TriggerStep,
 } from '../../rules/trigger-policy.ts';
 import { concludeCancelledBeforeStart, conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
+import { hasRoom } from '../history.ts';
 import { metrics } from '../metrics.ts';
 import { pollUntil, sleepUntil, type PollOptions } from '../polling/poll-until.ts';
 import type { Operation } from './run-operation.ts';
@@ -85,7 +86,7 @@ export async function sendUntilAccepted(
     if (blocked !== null) return blocked;
     if (operation.cancellation.requested && patched('cancelled-before-request'))
       return concludeCancelledBeforeStart(counts, how.cancelledBefore);
-    if (!hasRoomToSend()) return concludeUnsent(counts, 'Busy', NO_ROOM, how.prefix);
+    if (!hasRoom()) return concludeUnsent(counts, 'Busy', NO_ROOM, how.prefix);
     // Requests from before an outage say nothing about the service after it.
     if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
     // The wait for another operation has a budget of its own.
@@ -136,9 +137,6 @@ export async function sendUntilAccepted(
     waitsSinceMs = result.kind === 'conflict' ? answeredMs : Date.now();
   }
 }
-
-/** Temporal terminates a workflow whose history is full, which would free the lock under a live deployment. */
-export const hasRoomToSend = (): boolean => workflowInfo().historyLength < HISTORY_BUDGET.sendsUntilEvents;
 
 export const NO_ROOM = 'the history of the operation is too long to go on: start a new run, with a longer interval';
 

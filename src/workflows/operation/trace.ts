@@ -22,11 +22,12 @@ import type { TriggerResult } from '../../rules/trigger-policy.ts';
 import { NO_OBSERVATIONS, observe, traceOf, type Trace, type VerdictContext } from '../../rules/verdict.ts';
 import { triggerOnce } from '../activity-proxies.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
+import { hasRoom } from '../history.ts';
 import { subjectOfTarget } from '../metrics.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import type { Followed } from './await-verdict.ts';
 import type { Operation } from './run-operation.ts';
-import { awaitTrigger, type Doubt, hasRoomToSend, NO_ROOM, triggerInput } from './send-until-accepted.ts';
+import { awaitTrigger, type Doubt, NO_ROOM, triggerInput } from './send-until-accepted.ts';
 
 export interface Deployment extends Followed {
   operation: Operation<DeploymentResult>;
@@ -121,7 +122,7 @@ export async function reconcile(
         tries: Math.ceil((endsMs - schedule.originMs) / intervalMs) - schedule.lastTick,
         acceptsNoDeployment: sent.context.baseline === null,
         afterOutage: () => (sent.coverage = recordOutage(sent.coverage)),
-        until: () => !hasRoomToSend(),
+        until: () => !hasRoom(),
       },
       (answer, cause) => note(sent, answer, cause === 'due') ?? undefined,
     );

@@ -29,6 +29,7 @@ import { heldBackUntilMs, type GivenUp } from '../../rules/read-failures.ts';
 import { withMeaning } from '../../rules/status-words.ts';
 import { pollInPool } from '../activity-proxies.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
+import { sparesHistory } from '../history.ts';
 import { metrics } from '../metrics.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
 import type { Reader } from './status-reader.ts';
@@ -103,7 +104,8 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     const value = take(read, hintedMs === null ? 'due' : 'hinted');
     if (value !== undefined) return decided(options, value, hintedMs);
     if (!read.ok && state.notBeforeMs > nowMs && !patched('hinted-retry-after')) state = { ...state, notBeforeMs: 0 };
-    const after = afterRead(options, state, read, { nowMs, isTry });
+    const waitsForTurn = heldBackUntilMs(read, nowMs) !== null && sparesHistory();
+    const after = afterRead(options, state, read, { nowMs, isTry, waitsForTurn });
     state = after.state;
     if (after.end === 'exhausted') return { kind: 'exhausted' };
     last = read;

@@ -14,6 +14,7 @@ import { withMeaning } from '../../rules/status-words.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { heldBackUntilMs } from '../../rules/read-failures.ts';
+import { sparesHistory } from '../history.ts';
 
 /** After another worker could read, this many reads go to any worker, because this one may take a while to recover. */
 const READS_ELSEWHERE = 10;
@@ -80,7 +81,7 @@ export async function readOneStatus(
     const answer = await reader.read(summary);
     const nowMs = Date.now();
     const againMs = heldBackUntilMs(answer, nowMs);
-    if (againMs === null || againMs > endsMs || cancellation.requested) return answer;
+    if (againMs === null || againMs > endsMs || cancellation.requested || sparesHistory()) return answer;
     await condition(() => cancellation.requested, Math.max(1, againMs - nowMs), {
       summary: 'held back by a rate limit',
     });

@@ -16,6 +16,7 @@ import {
   restoredSince,
 } from '../check-worker.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
+import { sparesHistory } from '../history.ts';
 import { setAttributes } from '../ui.ts';
 import { unlessCancelled } from '../polling/poll-until.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
@@ -60,8 +61,9 @@ async function waitForHolds(run: RunState, holds: readonly Hold[]): Promise<Conc
     if (held === null) continue;
     if (held !== 'waited') return held;
     const before = holds.slice(0, index);
-    const end = (await waitForHolds(run, before)) ?? (await takePlace(run)) ?? (await refusedTarget(run));
-    if (end !== null) return end;
+    const end = (await waitForHolds(run, before)) ?? (await takePlace(run));
+    const refused = end ?? (sparesHistory() ? null : await refusedTarget(run));
+    if (refused !== null) return refused;
   }
   return null;
 }
