@@ -50,7 +50,7 @@ export async function listRuns(session: Session, filter: RunFilter): Promise<Run
   refuseUnfitIds(filter);
   return within(session, TIMING.client.listMs, 'list runs', async () => {
     const found = await newest(session, queryOf(filter), filter);
-    return pMap(found, (info) => resultOf(session, info), IN_PARALLEL);
+    return pMap(found, (info) => readResult(session, info), IN_PARALLEL);
   });
 }
 
@@ -70,7 +70,8 @@ function refuseUnfitIds({ siteId, appId, serverId = [], targets = [] }: RunFilte
   if (problem != null) throw new BelayError('Usage', `${name}: ${problem}`);
 }
 
-async function resultOf(session: Session, info: Listed): Promise<RunResult> {
+/** Returns the result of a listed run, as far as it can be read. A run that was deleted meanwhile ended `unknown`. */
+export async function readResult(session: Session, info: Listed): Promise<RunResult> {
   const known = listedResult(info);
   if (info.status.name === 'RUNNING') return withLink(session, known);
   const handle = session.client.workflow.getHandle(info.workflowId, info.runId);

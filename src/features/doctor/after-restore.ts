@@ -9,12 +9,11 @@ import type { CheckReport } from '../../cli/doctor-check.ts';
 import { OPERATION_TYPES, POST_ACTIVITIES, RUN_TYPES } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { isFromRestore } from '../../contract/service-identity.ts';
-import { newest, ofTypes, RUNNING, type Listed } from '../../client/list-filter.ts';
+import { newest, ofTypes, RUNNING } from '../../client/list-filter.ts';
 import { unlessMissing } from '../../client/read-workflow.ts';
 import { decoded } from '../../client/decode-payloads.ts';
 import type { Events } from '../../client/runs/run-history.ts';
-import { listedResult, recordedOutcome } from '../../client/runs/list-runs.ts';
-import { closedResult } from '../../client/runs/run-result.ts';
+import { readResult } from '../../client/runs/list-runs.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
 
 const CHECK = 'check at the service whether it was done';
@@ -117,24 +116,13 @@ const MAX_RUNS = 1_000;
 /** The newest first. */
 async function listEndedByRestore(session: Session): Promise<RunResult[]> {
   const failed = await newest(session, `${ofTypes(RUN_TYPES)} AND ExecutionStatus = 'Failed'`, { limit: MAX_RUNS });
-  const results = await pMap(failed, (info) => resultOf(session, info), IN_PARALLEL);
-  return results
-    .filter((it) => it !== null)
-    .filter(({ outcome, error, unreadable }) =>
-      // What cannot be read may have ended for any reason.
-      unreadable === undefined
-        ? outcome === 'unknown' && isFromRestore(error?.message ?? '')
-        : outcome === 'unknown' || outcome === null,
-    );
-}
-
-/** Null for a run that Temporal has deleted since it listed it. */
-async function resultOf({ client }: Session, info: Listed): Promise<RunResult | null> {
-  const handle = client.workflow.getHandle(info.workflowId, info.runId);
-  const known = listedResult(info);
-  const { answer, unreadable } = await leniently(() => unlessMissing(closedResult(handle, known)));
-  if (answer === null || unreadable === null) return answer;
-  return { ...known, outcome: recordedOutcome(info), unreadable };
+  const results = await pMap(failed, (info) => readResult(session, info), IN_PARALLEL);
+  return results.filter(({ outcome, error, unreadable }) =>
+    // What cannot be read may have ended for any reason.
+    unreadable === undefined
+      ? outcome === 'unknown' && isFromRestore(error?.message ?? '')
+      : outcome === 'unknown' || outcome === null,
+  );
 }
 
 interface LeftInFlight {
