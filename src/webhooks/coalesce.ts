@@ -2,6 +2,7 @@
  * Keeps a flood of events from starting many workflows. Of the events with one meaning, the first is handled at once,
  * and all others of the next two seconds are handled as one, after them. So whatever the last of them reports is read.
  */
+import { LRUCache } from 'lru-cache';
 import type { EventStore } from '../features/events/client-store.ts';
 import type { EventInput } from '../features/events/shapes.ts';
 import { TIMING } from '../contract/timing.ts';
@@ -33,7 +34,7 @@ export function createCoalescing(
    * The delivery whose event stands for each one, by the id of its event. It is only in memory, so a repeat of a
    * coalesced delivery counts as new after a restart.
    */
-  const remembered = new Map<string, string>();
+  const remembered = new LRUCache<string, string>({ max: MAX_REMEMBERED });
 
   const startAt = async (startsMs: number, key: string, event: EventInput): Promise<Accepted> => {
     const delayMs = Math.max(0, startsMs - clock());
@@ -48,7 +49,7 @@ export function createCoalescing(
     });
     // A repeat is not handled again, so it must not stand for other events.
     const id = eventId(source, deliveryId);
-    if (isNew) remember(remembered, id, deliveryId);
+    if (isNew) remembered.set(id, deliveryId);
     else forget();
     return { id, isNew, isCoalesced: false };
   };
@@ -59,7 +60,7 @@ export function createCoalescing(
     const id = eventId(source, deliveryId);
     const key = meaningOf(event);
     if (key === null) return { id, isNew: await store.accept(event), isCoalesced: false };
-    const standing = remembered.get(id);
+    const standing = remembered.peek(id);
     if (standing !== undefined)
       return { id: eventId(source, standing), isNew: false, isCoalesced: standing !== deliveryId };
     const nowMs = clock();
@@ -68,7 +69,7 @@ export function createCoalescing(
     if (last === undefined || last.startsMs <= nowMs || last.deliveryId === deliveryId)
       return startAt(nextMs, key, event);
     if (!(await last.isNew)) return accept(event);
-    remember(remembered, id, last.deliveryId);
+    remembered.set(id, last.deliveryId);
     return { id: eventId(source, last.deliveryId), isNew: true, isCoalesced: true };
   }
 
@@ -76,7 +77,7 @@ export function createCoalescing(
     accept,
     /** When the delivery was accepted, or the one that stands for it. Null if it never was. */
     acceptedAtMs: (source: string, deliveryId: string) =>
-      store.acceptedAtMs(source, remembered.get(eventId(source, deliveryId)) ?? deliveryId),
+      store.acceptedAtMs(source, remembered.peek(eventId(source, deliveryId)) ?? deliveryId),
   };
 }
 
@@ -97,10 +98,4 @@ function meaningOf({ source, verified, freshForMs, event }: EventInput): string 
     siteId,
     backupId,
   ]);
-}
-
-function remember(remembered: Map<string, string>, id: string, standing: string): void {
-  remembered.set(id, standing);
-  const [oldest] = remembered.keys();
-  if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
 }
