@@ -21,7 +21,7 @@ import {
 } from './rules.ts';
 import { labelledBySite, type CommitEvidence } from '../../rules/verdict.ts';
 import { checkSite } from '../../workflows/activity-proxies.ts';
-import type { DeploymentCheck, CheckedOperation, CreateCheck } from '../../workflows/operation/hooks.ts';
+import type { CheckedOperation, CreateCheck } from '../../workflows/operation/hooks.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { sleepUntil, unlessCancelled } from '../../workflows/polling/poll-until.ts';
 
@@ -81,95 +81,85 @@ export function unlessUnchecked({ outcome, error, check }: DeploymentResult, aim
 
 interface Checking {
   operation: CheckedOperation;
+  service: string;
   aim: CheckAim;
   found: CheckResult;
-  /** @param what is shown in the UI. @returns null if no worker finished the read */
-  read: (what: string) => Promise<SiteRead | null>;
+  /** What reads have shown of the commit since the request. */
+  shown: CommitEvidence | null;
+  /** Before the verdict, only reads that show the expected commit count. */
+  goodInARow: number;
 }
 
-export const siteCheck: CreateCheck = (operation, { service, check }) =>
-  check === undefined ? undefined : createSiteCheck(operation, service, check);
-
-function createSiteCheck(operation: CheckedOperation, service: string, aim: CheckAim): DeploymentCheck {
-  const { siteId, name } = aim;
-  const { result } = operation;
-  const found: CheckResult = { name, outcome: null, reads: 0, goodReads: 0, baseline: null, last: null };
-  result.check = found;
-  let shown: CommitEvidence | null = null;
-  const readPage = (what: string) =>
-    checkSite
-      .executeWithOptions({ summary: checkSummary(aim, what) }, [{ service, siteId, check: name }])
-      .catch(() => null);
-  const checking: Checking = {
-    operation,
-    aim,
-    found,
-    async read(what) {
-      const answer = await readPage(what);
-      const evidence = answer === null ? null : evidenceOf(aim, found.baseline, answer);
-      if (shown !== 'identity') shown = evidence ?? shown;
-      return answer;
-    },
-  };
-  const { look, goodInARow } = watchCommit(checking, () => shown);
-  return {
-    look,
-    get shown() {
-      return shown;
-    },
-    async takeBaseline() {
-      found.baseline = await readPage('before the request');
-    },
-    forgetBaseline() {
-      found.baseline = null;
-    },
-    async judge(conclusion) {
-      const { outcome } = conclusion;
-      if (operation.cancellation.requested) return outcome === 'completed' ? cutShort(siteId) : conclusion;
-      const isExplained = outcome !== 'completed' && result.acceptedAt !== null;
-      const judged = isExplained ? await explained(checking, conclusion) : conclusion;
-      const verified = outcome === 'completed' ? await verifySite(checking, goodInARow()) : judged;
-      const isVerdict = outcome === 'completed' || outcome === 'failed';
-      if (isVerdict && result.evidence !== null) result.evidence = labelledBySite(result.evidence, outcome, shown);
-      return verified;
-    },
-  };
-}
-
-function watchCommit(
-  { aim, found, read }: Checking,
-  shown: () => CommitEvidence | null,
-): Pick<DeploymentCheck, 'look'> & { goodInARow: () => number } {
-  let goodInARow = 0;
+export const siteCheck: CreateCheck = (operation, { service, check: aim }) => {
+  if (aim === undefined) return undefined;
+  const found: CheckResult = { name: aim.name, outcome: null, reads: 0, goodReads: 0, baseline: null, last: null };
+  operation.result.check = found;
+  const checking: Checking = { operation, service, aim, found, shown: null, goodInARow: 0 };
   let isLooking = false;
-
-  /** @returns whether the site shows more than before */
-  async function readCommit(): Promise<boolean> {
-    const before = shown();
-    const answer = await read('while its status decides nothing');
-    if (answer === null) return false;
-    const isExpected = evidenceOf(aim, found.baseline, answer) === 'identity';
-    goodInARow = isExpected && kindOf(aim, found.baseline, answer) === 'good' ? goodInARow + 1 : 0;
-    return shown() !== before;
-  }
-
   return {
-    look: (then) => {
+    get shown() {
+      return checking.shown;
+    },
+    look(then) {
       if (isLooking || found.baseline === null || !aim.showsCommit) return;
       isLooking = true;
-      void readCommit().then((isNews) => {
+      void readCommit(checking).then((isNews) => {
         isLooking = false;
         if (isNews) then();
       });
     },
-    /** Before the verdict, only reads that show the expected commit count. */
-    goodInARow: () => goodInARow,
+    async takeBaseline() {
+      found.baseline = await readPage(checking, 'before the request');
+    },
+    forgetBaseline() {
+      found.baseline = null;
+    },
+    judge: (conclusion) => judge(checking, conclusion),
   };
+};
+
+async function judge(checking: Checking, conclusion: Conclusion): Promise<Conclusion> {
+  const { operation, aim } = checking;
+  const { result } = operation;
+  const { outcome } = conclusion;
+  if (operation.cancellation.requested) return outcome === 'completed' ? cutShort(aim.siteId) : conclusion;
+  const isExplained = outcome !== 'completed' && result.acceptedAt !== null;
+  const judged = isExplained ? await explained(checking, conclusion) : conclusion;
+  const verified = outcome === 'completed' ? await verifySite(checking) : judged;
+  const isVerdict = outcome === 'completed' || outcome === 'failed';
+  if (isVerdict && result.evidence !== null) result.evidence = labelledBySite(result.evidence, outcome, checking.shown);
+  return verified;
+}
+
+/** @param what is shown in the UI. @returns null if no worker finished the read */
+const readPage = ({ service, aim }: Checking, what: string): Promise<SiteRead | null> =>
+  checkSite
+    .executeWithOptions({ summary: checkSummary(aim, what) }, [{ service, siteId: aim.siteId, check: aim.name }])
+    .catch(() => null);
+
+/** As `readPage`, and notes what the page shows of the commit. */
+async function read(checking: Checking, what: string): Promise<SiteRead | null> {
+  const answer = await readPage(checking, what);
+  const evidence = answer === null ? null : evidenceOf(checking.aim, checking.found.baseline, answer);
+  if (checking.shown !== 'identity') checking.shown = evidence ?? checking.shown;
+  return answer;
+}
+
+/** @returns whether the site shows more than before */
+async function readCommit(checking: Checking): Promise<boolean> {
+  const { aim, found, shown: before } = checking;
+  const answer = await read(checking, 'while its status decides nothing');
+  if (answer === null) return false;
+  const isExpected = evidenceOf(aim, found.baseline, answer) === 'identity';
+  const isGood = isExpected && kindOf(aim, found.baseline, answer) === 'good';
+  checking.goodInARow = isGood ? checking.goodInARow + 1 : 0;
+  return checking.shown !== before;
 }
 
 /** What the service reports stands, whatever the site shows. The answer of the site only explains it. */
-async function explained({ found, read }: Checking, conclusion: Conclusion): Promise<Conclusion> {
-  const answer = conclusion.error === null ? null : await read('for the message');
+async function explained(checking: Checking, conclusion: Conclusion): Promise<Conclusion> {
+  const { found } = checking;
+  const answer = conclusion.error === null ? null : await read(checking, 'for the message');
   if (conclusion.error === null || answer === null) return conclusion;
   found.last = answer;
   found.reads += 1;
@@ -183,9 +173,9 @@ async function explained({ found, read }: Checking, conclusion: Conclusion): Pro
 /** Gives up after this many reads in a row that no worker finished. */
 const MAX_LOST_IN_A_ROW = 10;
 
-/** @param goodInARow good reads from before the verdict; they use up no try */
-async function verifySite(checking: Checking, goodInARow: number): Promise<Conclusion> {
-  const { operation, aim, found } = checking;
+/** Good reads from before the verdict count, and use up no try. */
+async function verifySite(checking: Checking): Promise<Conclusion> {
+  const { operation, aim, found, goodInARow } = checking;
   operation.setPhase('verify');
   const beganMs = Date.now();
   let seen: CheckSeen = { ...NOTHING_SEEN, goodInARow };
@@ -208,7 +198,8 @@ async function verifySite(checking: Checking, goodInARow: number): Promise<Concl
 }
 
 /** @returns null if the read was lost, or once cancelled */
-async function nextRead({ operation, aim, found, read }: Checking, seen: CheckSeen, dueMs: number) {
+async function nextRead(checking: Checking, seen: CheckSeen, dueMs: number) {
+  const { operation, aim, found } = checking;
   const { siteId, name, tries, inARow } = aim;
   const attempt = Math.min(seen.reads + 1, tries);
   const what = `read ${attempt} of ${tries}`;
@@ -224,7 +215,7 @@ async function nextRead({ operation, aim, found, read }: Checking, seen: CheckSe
     nextReadAt: new Date(dueMs).toISOString(),
   });
   const slept = await sleepUntil(operation, dueMs, checkSummary(aim, what));
-  return slept === 'cancelled' ? null : unlessCancelled(operation, read(what));
+  return slept === 'cancelled' ? null : unlessCancelled(operation, read(checking, what));
 }
 
 const checkSummary = ({ siteId, name }: Checking['aim'], what: string): string =>
