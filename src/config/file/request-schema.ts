@@ -15,10 +15,12 @@ export const path = z
   .min(1)
   .refine(isPath, { error: 'write a path like data.server.id or items[0].id' });
 
+export const NO_PLACE = 'do not write a secret or address here: write { file: PATH } or { env: NAME }';
+
 /** Where a secret is; never the secret itself. */
 export const secretPlace = z.union(
   [z.strictObject({ env: z.string().trim().min(1) }), z.strictObject({ file: z.string().trim().min(1) })],
-  { error: 'do not write a secret or address here: write { file: PATH } or { env: NAME }' },
+  { error: NO_PLACE },
 );
 
 function isPath(text: string): boolean {

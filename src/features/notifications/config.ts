@@ -2,19 +2,16 @@
 import { z } from 'zod';
 import { checkScope, scope } from '../../config/file/scope.ts';
 import { name, type ReportIssue } from '../../config/file/schema-values.ts';
-import { secretPlace } from '../../config/file/request-schema.ts';
+import { NO_PLACE, secretPlace } from '../../config/file/request-schema.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
 import type { Places } from '../../config/policy.ts';
+import { isRecord } from '../../contract/plain-object.ts';
 import type { PlannedOperation } from '../../contract/target.ts';
 
-const place = z.string().trim().min(1);
-const PLACES = [{ env: place }, { file: place }] as const;
-const NO_PLACE = 'do not write a secret or address here: write { file: PATH } or { env: NAME }';
-
-const CHAT_KINDS = ['slack', 'teams', 'discord'] as const;
+const PLACES = secretPlace.options.map(({ shape }) => shape);
 
 const chat = z
-  .enum(CHAT_KINDS)
+  .enum(['slack', 'teams', 'discord'])
   .describe('What listens there: Slack, a workflow of Teams, or a webhook of Discord; default slack.')
   .optional();
 const webhook = z.literal('webhook');
@@ -31,7 +28,7 @@ const channel = z.union(
   },
 );
 
-const isRecordWithKind = (input: unknown): boolean => typeof input === 'object' && input !== null && 'kind' in input;
+const isRecordWithKind = (input: unknown): boolean => isRecord(input) && 'kind' in input;
 
 const heartbeat = z.union(
   PLACES.map((it) =>
