@@ -2,7 +2,7 @@
 import { type KeyObject, createSecretKey } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { ConfigError } from '../config/environment/variables.ts';
-import { isRecord } from '../contract/plain-object.ts';
+import { isRecord, parsedJson } from '../contract/plain-object.ts';
 import { plainText } from '../contract/safe-text.ts';
 
 export type KeyRing = ReturnType<typeof createKeyRing>;
@@ -89,7 +89,9 @@ const NEW_KEY = 'create one with `openssl rand -base64 32`';
 /** @throws ConfigError */
 export function readKeyFile(path: string): KeyFile {
   const refuse = (problem: string) => new ConfigError(`BELAY_CODEC_KEYS_FILE: ${path}${problem}`);
-  const content = contentOf(path, refuse);
+  const content = parsedJson(textOf(path, refuse));
+  // A parser's message would repeat a part of the text.
+  if (content === undefined) throw refuse(` is not JSON: write ${FORM}`);
   if (!isRecord(content)) throw refuse(`: write ${FORM}`);
   const { current, keys: listed, ...others } = content;
   const [other] = Object.keys(others);
@@ -105,16 +107,6 @@ export function readKeyFile(path: string): KeyFile {
 }
 
 type Refuse = (problem: string) => ConfigError;
-
-function contentOf(path: string, refuse: Refuse): unknown {
-  const text = textOf(path, refuse);
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // The parser's message repeats a part of the text.
-    throw refuse(` is not JSON: write ${FORM}`);
-  }
-}
 
 function textOf(path: string, refuse: Refuse): string {
   try {
