@@ -3,8 +3,9 @@
  * up others.
  */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
-import type { EventKind } from '../features/events/shapes.ts';
+import type { EventInput } from '../features/events/shapes.ts';
 import { createCredentialGauges } from '../client/transport/credential-gauges.ts';
+import type { Accepted } from './coalesce.ts';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -36,21 +37,14 @@ export function createMetrics(sources: readonly string[]) {
   }
   return {
     received: (source: string) => received.inc({ source }),
-    verified: (source: string) => verified.inc({ source }),
     /** @param reason such as `bad_signature` or `too_big` */
     rejected: (source: string, reason: string) => rejected.inc({ source, reason }),
-    /** Temporal has accepted the event. */
-    accepted(source: string, kind: EventKind) {
-      accepted.inc({ source, kind });
-      lastMs.set(source, Date.now());
-    },
-    duplicate(source: string) {
-      duplicate.inc({ source });
-      lastMs.set(source, Date.now());
-    },
-    /** Another event stands for this delivery. */
-    coalesced(source: string) {
-      coalesced.inc({ source });
+    /** Temporal has accepted the delivery, now or before. */
+    handled(source: string, { event, isNew, isCoalesced }: Accepted & { event: EventInput }) {
+      if (event.verified) verified.inc({ source });
+      if (!isNew) duplicate.inc({ source });
+      else if (isCoalesced) coalesced.inc({ source });
+      else accepted.inc({ source, kind: event.event.kind });
       lastMs.set(source, Date.now());
     },
     credentialsAre: createCredentialGauges(registry),

@@ -183,10 +183,7 @@ function webhookRoute(app: FastifyInstance, options: WebhookOptions, { metrics, 
       }
       if (handled.refused !== null) return refuse(request, reply, CODE_OF[handled.refused], handled.refused);
       const { event, id, isNew, isCoalesced } = handled;
-      if (event.verified) metrics.verified(label);
-      if (!isNew) metrics.duplicate(label);
-      else if (isCoalesced) metrics.coalesced(label);
-      else metrics.accepted(label, event.event.kind);
+      metrics.handled(label, handled);
       log.info({ event: id, kind: event.event.kind, repeated: !isNew, coalesced: isCoalesced }, 'delivery accepted');
       return reply.code(isNew ? 202 : 200).send({ event: id, repeated: !isNew });
     },
