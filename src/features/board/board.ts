@@ -12,9 +12,8 @@ import type { Session } from '../../client/session.ts';
 import { takeNewRuns } from '../../client/workers.ts';
 import { within } from '../../client/within.ts';
 import { createFreezes } from '../freezes/client.ts';
-import { type InFlight, createOverview } from '../overview/client.ts';
+import { createOverview } from '../overview/client.ts';
 import { createSchedules } from '../schedules/client.ts';
-import type { ScheduleState } from '../schedules/client-state.ts';
 import type { ServiceConfig } from '../../config/environment/environment.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { buildInventory } from '../../config/inventory.ts';
@@ -24,7 +23,7 @@ import { parseIdentity, versionText } from '../../contract/worker-identity.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
 import { createPast, subjectKey, type Past, type BoardSubject, type PastVerdict } from './past.ts';
 import { createBoardPoller, type BoardSource } from './poller.ts';
-import { boardStatusOf, type BoardStatus, type BoardTarget, type BoardWorker } from './status.ts';
+import { boardStatusOf, type BoardSeen, type BoardStatus, type BoardTarget, type BoardWorker } from './status.ts';
 
 export interface BoardOptions {
   session: Session;
@@ -49,15 +48,10 @@ const MOST_IN_FLIGHT = 1_000;
 /** The rate of reads if the service has no ceiling. */
 const READS_PER_SECOND = 2;
 
-interface Known {
+interface Known extends Pick<BoardSeen, 'inFlight' | 'schedules' | 'workers' | 'readAt'> {
   configuration: Configuration;
   policy: Policy;
-  inFlight: InFlight[];
   running: RunningFreeze[];
-  schedules: ScheduleState[];
-  workers: BoardWorker[] | null;
-  /** ISO 8601: when Temporal last listed what is in flight. */
-  readAt: string | null;
 }
 
 export function createBoard(options: BoardOptions): Board {

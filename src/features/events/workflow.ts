@@ -166,10 +166,7 @@ const REASON = { 'alert.fired': 'an alert fired', 'resource.deleted': 'it was de
 
 /* Wakes the workflows that wait for what an event names. It finds them by lock id, by backup record and by search. */
 
-interface Named {
-  serverId: string | null;
-  siteId: string | null;
-}
+type Named = Pick<WakeInput, 'serverId' | 'siteId'>;
 
 /** @param onWoken called with all workflow ids so far, whenever there are more */
 async function wakeWaitersOf(

@@ -102,10 +102,13 @@ export interface ReportPlace {
   target: Target;
 }
 
-export interface ReportInput {
+export interface RunRef {
   workflowId: string;
   /** Run id of the run's first execution, which a reset keeps. */
   firstRunId: string;
+}
+
+export interface ReportInput extends RunRef {
   /** A heartbeat that is also told the start. Null if there is none. */
   heartbeat: string | null;
   places: ReportPlace[];
@@ -117,9 +120,7 @@ export interface ReportInput {
 export type ReportTo =
   { kind: 'heartbeat'; name: string } | { kind: 'report'; name: string; target: Target; commit: string };
 
-export interface ReportMessage {
-  workflowId: string;
-  firstRunId: string;
+export interface ReportMessage extends RunRef {
   to: ReportTo;
   reported: StateReport;
   /** The note that this receiver's last answer carried. */
@@ -139,11 +140,6 @@ export type ReportAnswer =
   | { kind: 'unknown' }
   | { kind: 'refused'; message: string }
   | { kind: 'later'; message: string; afterMs: number | null; note?: ReportNote };
-
-export interface RunRef {
-  workflowId: string;
-  firstRunId: string;
-}
 
 export type RunEnd = Pick<ReportedRun, 'run' | 'parts'>;
 
