@@ -22,7 +22,7 @@ export async function sendNotifications(input: SendNotificationsInput): Promise<
   refuseOtherInput(input);
   const { notification, channels, heartbeat } = input;
   const [called, { delivered, undelivered }] = await Promise.all([
-    heartbeat === null ? true : callHeartbeat(heartbeat),
+    heartbeat === null ? true : succeeds(notificationDelivery.callHeartbeat({ name: heartbeat })),
     deliverAll(notification, channels),
   ]);
   const missed = [...undelivered, ...(called ? [] : [`heartbeat ${heartbeat}`])];
@@ -97,16 +97,11 @@ export async function deliverAll(notification: Notification, channels?: string[]
   };
 }
 
-async function callHeartbeat(name: string): Promise<boolean> {
-  return succeeds(notificationDelivery.callHeartbeat({ name }));
-}
-
-async function succeeds(attempt: Promise<void>): Promise<boolean> {
-  return attempt.then(
+const succeeds = (attempt: Promise<void>): Promise<boolean> =>
+  attempt.then(
     () => true,
     () => false,
   );
-}
 
 /** @param about Markdown that links to the workflow of the notification */
 export function notificationStaticDetails(
