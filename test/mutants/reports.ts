@@ -15,7 +15,13 @@ export const REPORTS: TestedMutant[] = [
   },
   {
     rule: 'what a run was when it was first told is sent until it is taken',
-    changes: [change('features/notifications/report-workflow.ts', 'last = receiver.stateIn(latest) ?? last;', '')],
+    changes: [
+      change(
+        'features/notifications/report-workflow.ts',
+        'reported = receiver.stateIn(latest) ?? reported;',
+        'if (count === 0) reported = receiver.stateIn(latest) ?? reported;',
+      ),
+    ],
     test: sim('rules/events/reports', 'a state that a later one overtook'),
   },
   {

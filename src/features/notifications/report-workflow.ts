@@ -26,11 +26,11 @@ export async function report(input: ReportInput): Promise<string[]> {
     if (isState(given)) latest.take(given);
   });
   await condition(() => latest.isEnd, timing.firstMs, { summary: 'unless the run ends at once' });
-  const lanes = lanesOf(input).map((receivers) => sendAll(input, receivers, latest));
-  await Promise.all([...lanes, watch(input, latest)]);
-  const results = await Promise.all(lanes);
-  const missed = results.flatMap((it) => it.missed);
-  if (missed.length === 0) return results.flatMap((it) => it.names);
+  const lanes = lanesOf(input);
+  const sending = lanes.map((receivers) => sendAll(input, receivers, latest));
+  await Promise.all([...sending, watch(input, latest)]);
+  const missed = (await Promise.all(sending)).flat();
+  if (missed.length === 0) return lanes.flat().map(({ name }) => name);
   throw ApplicationFailure.create({
     type: 'NotificationFailed',
     message: `not reported: ${missed.join('; ')}`,
@@ -103,6 +103,8 @@ interface Receiver {
   to: ReportTo;
   name: string;
   stateIn: (latest: Latest) => StateReport | null;
+  /** The key of the state that was sent last. */
+  sent?: string;
   note?: ReportNote | undefined;
 }
 
@@ -129,23 +131,22 @@ const receiverOfHeartbeat = (name: string): Receiver => ({
   stateIn: ({ run }) => (run.state === 'waiting' ? null : run),
 });
 
-async function sendAll(input: ReportInput, receivers: Receiver[], latest: Latest) {
-  const sent = new Map<Receiver, string>();
+/** @returns what was not taken in the end */
+async function sendAll(input: ReportInput, receivers: Receiver[], latest: Latest): Promise<string[]> {
   const missed = new Map<Receiver, string>();
-  const isDue = (receiver: Receiver) => {
-    const now = receiver.stateIn(latest);
-    return now !== null && keyOf(now) !== sent.get(receiver);
-  };
   for (;;) {
-    await condition(() => latest.isEnd || receivers.some(isDue));
-    const next = receivers.find(isDue);
-    if (next === undefined) break;
-    const { key, problem } = await deliver(input, next, latest);
-    sent.set(next, key);
+    await condition(() => latest.isEnd || receivers.some((it) => isDue(it, latest)));
+    const next = receivers.find((it) => isDue(it, latest));
+    if (next === undefined) return [...missed.values()];
+    const problem = await deliver(input, next, latest);
     if (problem === null) missed.delete(next);
     else missed.set(next, `${next.name}: ${problem}`);
   }
-  return { names: receivers.map(({ name }) => name), missed: [...missed.values()] };
+}
+
+function isDue({ stateIn, sent }: Receiver, latest: Latest): boolean {
+  const now = stateIn(latest);
+  return now !== null && keyOf(now) !== sent;
 }
 
 const keyOf = ({ state, text }: StateReport): string => `${state}:${text}`;
@@ -153,39 +154,36 @@ const keyOf = ({ state, text }: StateReport): string => `${state}:${text}`;
 /**
  * Sends the state of the moment. If a newer state overtakes it, the older one is not sent again, and the tries start
  * anew.
+ *
+ * @returns why the receiver did not take it, or null
  */
 async function deliver(
   { workflowId, firstRunId }: ReportInput,
   receiver: Receiver,
   latest: Latest,
-): Promise<{ key: string; problem: string | null }> {
+): Promise<string | null> {
   const beganMs = Date.now();
   let count = 0;
   let refusals = 0;
-  let last = receiver.stateIn(latest) ?? latest.run;
+  let reported = latest.run;
   for (;;) {
-    last = receiver.stateIn(latest) ?? last;
+    reported = receiver.stateIn(latest) ?? reported;
+    receiver.sent = keyOf(reported);
     const noted = receiver.note === undefined ? {} : { note: receiver.note };
-    const answer = await sendOnce({ workflowId, firstRunId, to: receiver.to, reported: last, ...noted });
+    const answer = await sendOnce({ workflowId, firstRunId, to: receiver.to, reported, ...noted });
     if ('note' in answer) receiver.note = answer.note;
-    if (answer.kind === 'taken') return { key: keyOf(last), problem: null };
+    if (answer.kind === 'taken') return null;
     count += 1;
     if (answer.kind === 'refused') refusals += 1;
     const problem = answer.kind === 'unknown' ? 'no worker has it in its belay.yaml' : answer.message;
     const pauseMs = pauseAfter(answer, count);
-    if (refusals > timing.refusals || Date.now() + pauseMs - beganMs > notify.giveUpAfterMs)
-      return { key: keyOf(last), problem };
+    if (refusals > timing.refusals || Date.now() + pauseMs - beganMs > notify.giveUpAfterMs) return problem;
     const options = { summary: plainText(problem, 100) };
-    const current = last;
     // A new state is sent at once, unless the receiver itself asked for a pause.
     if (answer.kind === 'later' && answer.afterMs !== null) await sleep(pauseMs, options);
-    else if (await condition(() => isOvertaken(receiver, current, latest), pauseMs, options))
-      return { key: keyOf(last), problem };
+    else if (await condition(() => isDue(receiver, latest), pauseMs, options)) return problem;
   }
 }
-
-const isOvertaken = (receiver: Receiver, last: StateReport, latest: Latest): boolean =>
-  keyOf(receiver.stateIn(latest) ?? last) !== keyOf(last);
 
 const sendOnce = (message: Parameters<typeof sendReport>[0]): Promise<ReportAnswer> =>
   sendReport(message).catch(() => ({ kind: 'later', message: 'no worker sent it', afterMs: null }));
