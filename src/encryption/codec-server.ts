@@ -145,13 +145,11 @@ const payloadsSchema = z.object({
   ),
 });
 
-export function toJson(payloads: readonly Payload[]) {
-  return { payloads: payloads.map(payloadJson) };
-}
-
-function payloadJson({ metadata, data }: Payload) {
-  const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)] as const);
-  return { metadata: Object.fromEntries(entries), data: base64(data ?? new Uint8Array()) };
-}
+export const toJson = (payloads: readonly Payload[]) => ({
+  payloads: payloads.map(({ metadata, data }) => ({
+    metadata: Object.fromEntries(Object.entries(metadata ?? {}).map(([name, value]) => [name, base64(value)])),
+    data: base64(data ?? new Uint8Array()),
+  })),
+});
 
 const base64 = (value: Uint8Array): string => Buffer.from(value).toString('base64');

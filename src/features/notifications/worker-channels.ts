@@ -54,13 +54,10 @@ function discordMessage(notification: Notification): object {
 
 /** Leaves out whole lines, so that no escape is cut in two. It keeps the last line, which may be the link. */
 function fitting(lines: readonly string[], maxLength: number): string {
-  const last = lines.length - 1;
-  const textWith = (count: number) => [...lines.slice(0, count), '…', lines[last] ?? ''].join('\n');
+  const textWith = (count: number) => [...lines.slice(0, count), '…', lines.at(-1) ?? ''].join('\n');
   const whole = lines.join('\n');
   if (whole.length <= maxLength) return whole;
-  const count = Array.from({ length: lines.length }, (_, index) => last - index).find(
-    (it) => textWith(it).length <= maxLength,
-  );
+  const count = [...lines.keys()].findLast((it) => textWith(it).length <= maxLength);
   return count === undefined ? '…' : textWith(count);
 }
 

@@ -1,6 +1,7 @@
 /** What a receipt says about a run, in chronological order. Pure. */
 import { hashOf } from '../../contract/canonical-json.ts';
 import { backupServerId, lockIdOf } from '../../contract/ids.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { type Receipt, RECEIPT_KIND, type ReceiptEntry } from './shapes.ts';
 import type { BackupResult, DeploymentResult, RunInput, RunResult } from '../../contract/run.ts';
 import { ROLLOUT_TYPE, SCHEMA_VERSION } from '../../contract/names.ts';
@@ -41,21 +42,15 @@ export interface Recorded extends Pick<Receipt, 'workflowId' | 'runId'> {
 export function receiptOfRun(recorded: Recorded, known: KnownOfRun): Receipt {
   const { namespace, type, input, result, operations } = known;
   const { service, commit, backup, deployments } = result;
-  const request = { namespace, ...recorded, type, service, commit, input: withoutApproved(input) };
+  // Approvals have entries of their own.
+  const asked = input === null ? null : definedFields({ ...input, approved: undefined });
+  const request = { namespace, ...recorded, type, service, commit, input: asked };
   return receiptOf(recorded, [
     ...begun(request, known),
     ...(backup === null ? [] : backupEntries(backup, operations)),
     ...deployments.flatMap((it) => deploymentEntries(it, operations)),
     ended(result),
   ]);
-}
-
-/** Approvals have entries of their own. */
-function withoutApproved(input: RunInput | null): RunInput | null {
-  if (input === null) return null;
-  const rest = { ...input };
-  delete rest.approved;
-  return rest;
 }
 
 /** The last one counts, because an earlier attempt at the lock may have the same id. */
