@@ -1,9 +1,8 @@
 /** Looks back at the last weeks: were the tries of an operation too few, and does a fleet lack what was deployed? */
 import type { OperationAdvice } from './rules.ts';
-import { createAdvise } from './client.ts';
 import { unreadableIn } from './actions.ts';
 import { unreadableTexts } from '../../cli/run-text.ts';
-import { openSession } from '../../client/session.ts';
+import { withBelay } from '../../cli/open-belay.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { counted } from '../../contract/results.ts';
 import { targetText } from '../../contract/target.ts';
@@ -42,10 +41,7 @@ function triesFinding(found: readonly OperationAdvice[]): Finding {
   };
 }
 
-async function lookBack(): Promise<OperationAdvice[]> {
-  const { session, close } = await openSession({});
-  return createAdvise(session)().finally(close);
-}
+const lookBack = (): Promise<OperationAdvice[]> => withBelay((belay) => belay.advise());
 
 const subjectText = ({ serverId, target }: OperationAdvice): string =>
   target === null ? `server ${plainText(serverId ?? '')}` : targetText(target, plainText);

@@ -2,8 +2,7 @@
  * Checks whether the runs of the last weeks could be reported to repositories, which know a commit only by its full
  * name.
  */
-import { listRuns } from '../../client/runs/list-runs.ts';
-import { openSession } from '../../client/session.ts';
+import { withBelay } from '../../cli/open-belay.ts';
 import { readConfiguration } from '../../config/load.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { RunResult } from '../../contract/run.ts';
@@ -38,8 +37,7 @@ export function reportsFinding(runs: readonly Pick<RunResult, 'workflowId' | 'co
   };
 }
 
-async function lookBack(): Promise<RunResult[]> {
-  const { session, close } = await openSession({});
+function lookBack(): Promise<RunResult[]> {
   const since = new Date(Date.now() - TIMING.advice.lookBackMs).toISOString();
-  return listRuns(session, { since, limit: MOST_READ }).finally(close);
+  return withBelay((belay) => belay.list({ since, limit: MOST_READ }));
 }
