@@ -9,7 +9,7 @@ import type { CheckReport } from '../../cli/doctor-check.ts';
 import { OPERATION_TYPES, POST_ACTIVITIES, RUN_TYPES } from '../../contract/names.ts';
 import type { RunResult } from '../../contract/run.ts';
 import { isFromRestore } from '../../contract/service-identity.ts';
-import { newest, ofTypes, RUNNING } from '../../client/list-filter.ts';
+import { type Listed, newest, ofTypes, RUNNING } from '../../client/list-filter.ts';
 import { unlessMissing } from '../../client/read-workflow.ts';
 import { decoded } from '../../client/decode-payloads.ts';
 import type { Events } from '../../client/runs/run-history.ts';
@@ -20,14 +20,18 @@ const CHECK = 'check at the service whether it was done';
 
 /** @param epoch the word in `BELAY_EPOCH` */
 export async function findUndecided(session: Session, epoch: string): Promise<CheckReport[]> {
-  const inFlight = await listInFlight(session);
+  const running = await newest(session, `${ofTypes([...RUN_TYPES, ...OPERATION_TYPES])} AND ${RUNNING}`, LIMIT);
+  const failed = await newest(session, `${ofTypes(RUN_TYPES)} AND ExecutionStatus = 'Failed'`, LIMIT);
+  const inFlight = await listInFlight(session, running);
   const others = inFlight.filter((it) => it.epoch !== epoch);
   const restoredBy = await latestRestore(session);
   const schedules = (await listSchedules(session)).filter((it) => !it.paused && (lastFiring(it) ?? '') < restoredBy);
   return [
     epochReport(epoch, inFlight),
-    ...(await listEndedByRestore(session)).map(endedReport),
+    ...(await listEndedByRestore(session, failed)).map(endedReport),
     ...others.map(inFlightReport),
+    ...limitReports('runs and operations in flight', running.length),
+    ...limitReports('failed runs', failed.length),
     ...schedules.map(scheduleReport),
   ];
 }
@@ -73,6 +77,18 @@ function inFlightReport({ workflowId, epoch, lockedBy, request, unreadable }: Le
   );
 }
 
+/** @param found how many were listed, up to the limit */
+export const limitReports = (what: string, found: number): CheckReport[] =>
+  found < LIMIT.limit
+    ? []
+    : [
+        warning(
+          'limit',
+          `only the newest ${LIMIT.limit} ${what} were looked at`,
+          'look at the others in the Temporal UI',
+        ),
+      ];
+
 const REQUESTS = {
   none: 'it has sent no request',
   unanswered: 'its request has no answer',
@@ -110,12 +126,11 @@ const warning = (name: string, message: string, remedy: string): CheckReport => 
  * before any worker runs again.
  */
 
-/** No fleet has more runs than this. */
-const MAX_RUNS = 1_000;
+/** Bounds how long the command takes: it reads the result or history of each. */
+const LIMIT = { limit: 1_000 };
 
 /** The newest first. */
-async function listEndedByRestore(session: Session): Promise<RunResult[]> {
-  const failed = await newest(session, `${ofTypes(RUN_TYPES)} AND ExecutionStatus = 'Failed'`, { limit: MAX_RUNS });
+async function listEndedByRestore(session: Session, failed: readonly Listed[]): Promise<RunResult[]> {
   const results = await pMap(failed, (info) => readResult(session, info), IN_PARALLEL);
   return results.filter(({ outcome, error, unreadable }) =>
     // What cannot be read may have ended for any reason.
@@ -137,10 +152,9 @@ interface LeftInFlight {
   unreadable: string | null;
 }
 
-async function listInFlight(session: Session): Promise<LeftInFlight[]> {
-  const query = `${ofTypes([...RUN_TYPES, ...OPERATION_TYPES])} AND ${RUNNING}`;
+async function listInFlight(session: Session, running: readonly Listed[]): Promise<LeftInFlight[]> {
   const found = await pMap(
-    await newest(session, query, { limit: MAX_RUNS }),
+    running,
     async ({ workflowId, runId, type, raw }): Promise<LeftInFlight | null> => {
       const isOperation = OPERATION_TYPES.includes(type);
       // The list lags, so it may have ended and be deleted since.
