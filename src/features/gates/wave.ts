@@ -107,31 +107,24 @@ const mayHeal = (gating: Gating): boolean =>
 const isPausedByOthers = ({ pause, rollout }: Gating): boolean =>
   rollout.result.phase === 'paused' && (pause === null || pause !== rollout.lastPause());
 
+/** The gates of a wave while they are measured. */
 interface Gated {
   gating: Gating;
   wave: string;
   gates: MeasuredGate[];
-  show: () => void;
 }
 
 /** @returns once the rollout may continue, or once it starts nothing more */
 async function passGates(gating: Gating, due: WaveGates): Promise<void> {
   const { rollout } = gating;
   const { result, isOver } = rollout;
+  const { wave } = due;
   await bake(gating, due);
   if (!isOver()) {
     const gates = due.gates.map(newGate);
-    const held = recordHeldGates(result, due.wave, gates);
-    const gated: Gated = { gating, wave: due.wave, gates, show };
-    function show(): void {
-      const open = gates.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'failed');
-      if (gating.waiting === null) return;
-      gating.waiting.bakesUntil = null;
-      gating.waiting.gates = open.map((it) => gateProgress(it.plan, it.state, new Date(it.nextMs).toISOString()));
-      rollout.refresh();
-    }
-    if (await measureAll(gated)) result.passedWaves.push(due.wave);
-    held.end();
+    const recordEnds = recordHeldGates(result, wave, gates);
+    if (await measureAll({ gating, wave, gates })) result.passedWaves.push(wave);
+    recordEnds();
   }
   Object.assign(gating, { waiting: null, pause: null });
   if (result.phase === 'gate') rollout.setPhase('running');
@@ -157,6 +150,14 @@ async function bake(gating: Gating, { wave, bakeMs }: WaveGates): Promise<void> 
   if (leftMs > 0) await condition(rollout.isOver, leftMs);
 }
 
+function show({ gating: { waiting, rollout }, gates }: Gated): void {
+  if (waiting === null) return;
+  const open = gates.filter(({ verdict }) => verdict !== 'passed' && verdict !== 'failed');
+  waiting.bakesUntil = null;
+  waiting.gates = open.map((it) => gateProgress(it.plan, it.state, new Date(it.nextMs).toISOString()));
+  rollout.refresh();
+}
+
 /** @returns whether the rollout may continue */
 async function measureAll(gated: Gated): Promise<boolean> {
   const { gates, gating } = gated;
@@ -175,16 +176,6 @@ async function measureAll(gated: Gated): Promise<boolean> {
     const mayContinue = failed === undefined ? await afterDoubt(gated, doubtful) : await afterFailure(gated, failed);
     if (!mayContinue) return false;
   }
-}
-
-async function measure(
-  { gating, wave, show: onChange }: Gated,
-  gates: readonly MeasuredGate[],
-  isOver: () => boolean,
-  everyMs: ((plan: GatePlan) => number) | null,
-): Promise<void> {
-  const how = { wave, isOver, onChange, everyMs };
-  await Promise.all(gates.map((gate) => measureUntilDecided(gating, gate, how)));
 }
 
 function noteDryRun({ gating: { rollout }, wave }: Gated, gate: MeasuredGate): void {
@@ -258,11 +249,12 @@ function doubtText({ wave }: Gated, [first, ...others]: readonly MeasuredGate[],
  * @returns the resume, or null if the rollout is over before
  */
 async function untilResumed(
-  { gating, show }: Gated,
+  gated: Gated,
   plan: GatePlan,
   reason: () => string,
   { isOver, forMs }: { isOver: () => boolean; forMs?: number },
 ): Promise<Decision | null> {
+  const { gating } = gated;
   const { rollout } = gating;
   const { result } = rollout;
   const by = authorOf(plan);
@@ -272,7 +264,7 @@ async function untilResumed(
   function pause(): void {
     rollout.decide('pause', by, reason());
     gating.pause = result.decisions.at(-1) ?? null;
-    show();
+    show(gated);
     rollout.announcePause();
   }
   for (;;) {
@@ -304,12 +296,8 @@ async function stop({ gating }: Gated, plan: { name: string }, end: Stop): Promi
   return false;
 }
 
-interface HeldGates {
-  end(): void;
-}
-
-/** Leaves out gates with a dry run, because they hold nothing back. */
-function recordHeldGates(result: RolloutResult, wave: string, gates: readonly MeasuredGate[]): HeldGates {
+/** Leaves out gates with a dry run, because they hold nothing back. @returns a function that records how they ended */
+function recordHeldGates(result: RolloutResult, wave: string, gates: readonly MeasuredGate[]): () => void {
   const from = new Date().toISOString();
   const open = gates
     .filter(({ plan }) => !plan.dryRun)
@@ -320,10 +308,8 @@ function recordHeldGates(result: RolloutResult, wave: string, gates: readonly Me
       result.held.push(held);
       return { gate, held };
     });
-  return {
-    end() {
-      for (const { gate, held } of open) Object.assign(held, endOf(gate), { to: new Date().toISOString() });
-    },
+  return () => {
+    for (const { gate, held } of open) Object.assign(held, endOf(gate), { to: new Date().toISOString() });
   };
 }
 
@@ -353,36 +339,42 @@ const newGate = (plan: GatePlan): MeasuredGate => ({
   nextMs: Date.now() + plan.initialDelayMs,
 });
 
-interface Measuring {
-  wave: string;
-  isOver: () => boolean;
-  onChange: () => void;
-  /** How often to measure from now on. Null for the gate's own interval. */
-  everyMs: ((plan: GatePlan) => number) | null;
+/** @param everyMs how often to measure a gate from now on. Null for the gates' own intervals */
+async function measure(
+  gated: Gated,
+  gates: readonly MeasuredGate[],
+  isOver: () => boolean,
+  everyMs: ((plan: GatePlan) => number) | null,
+): Promise<void> {
+  await Promise.all(gates.map((gate) => measureUntilDecided(gated, gate, isOver, everyMs?.(gate.plan) ?? null)));
 }
 
-async function measureUntilDecided(gating: Gating, gate: MeasuredGate, how: Measuring): Promise<void> {
-  const { wave, isOver, onChange, everyMs } = how;
+async function measureUntilDecided(
+  gated: Gated,
+  gate: MeasuredGate,
+  isOver: () => boolean,
+  everyMs: number | null,
+): Promise<void> {
   const { plan, verdict: before } = gate;
-  const intervalMs = everyMs?.(plan) ?? plan.intervalMs;
+  const intervalMs = everyMs ?? plan.intervalMs;
   if (everyMs !== null) gate.nextMs = Date.now() + intervalMs;
-  onChange();
+  show(gated);
   while (gate.verdict === before) {
     const waitMs = gate.nextMs - Date.now();
     if (waitMs > 0) await condition(isOver, waitMs);
     if (isOver()) return;
-    if (!hasRoomToMeasure(workflowInfo(), gating.rollout.result.targets.filter(isPending).length)) {
+    if (!hasRoomToMeasure(workflowInfo(), gated.gating.rollout.result.targets.filter(isPending).length)) {
       gate.state = noteMeasurement(gate.state, NO_ROOM);
       gate.verdict = 'inconclusive';
-      return onChange();
+      return show(gated);
     }
     const beganMs = Date.now();
-    const measured = await measureOnce(gating, plan, wave);
+    const measured = await measureOnce(gated, plan);
     if (isOver()) return;
     gate.state = noteMeasurement(gate.state, measured);
     gate.verdict = verdictOf(gate.state, plan);
     gate.nextMs = beganMs + intervalMs;
-    onChange();
+    show(gated);
   }
 }
 
@@ -394,7 +386,7 @@ const NO_ROOM: Measurement = {
 
 const NO_WORKER: Measurement = { state: 'error', value: null, text: 'no worker measured it' };
 
-function measureOnce(gating: Gating, gate: GatePlan, wave: string): Promise<Measurement> {
+function measureOnce({ gating, wave }: Gated, gate: GatePlan): Promise<Measurement> {
   const service = gating.rollout.result.service ?? '';
   const input = { service, gate, about: subjectOf(gating, gate, wave) };
   const summary = `Measure ${gate.name} after wave ${wave}`;
