@@ -70,21 +70,36 @@ export function freezeHold(run: RunState): Hold {
 
   /** Waits until the next part may begin. @param first what was frozen a moment ago */
   async function waitFor(next: NextPart, first: FrozenParts | null): Promise<Conclusion | null> {
-    const nothing: HeldPart = { what: 'nothing was started', by: [] };
-    const held = heldIn(next, first) ?? nothing;
+    const partHeld = (frozen: FrozenParts | null): HeldPart =>
+      heldIn(next, frozen) ?? { what: 'nothing was started', by: [] };
+    let held = partHeld(first);
     const tooMany = tooManyThaws(thaws);
     if (tooMany !== null) return concludeFrozen(held, tooMany);
-    const look = async () => heldIn(next, await askFirst(next)) ?? nothing;
-    return run.during('frozen', () => waitWhileFrozen(run, thaws, held, look));
+    return run.during('frozen', async () => {
+      const { freezeWaitMs } = plan;
+      const deadlineMs = run.mayBeginUntilMs();
+      const look = async () => {
+        held = partHeld(await askFirst(next));
+        return held.by;
+      };
+      const isOver = () => run.cancellation.requested;
+      const onLook = (waiting: WaitingForThaw) => run.setWaiting(waiting);
+      const wait = { look, freezeWaitMs, deadlineMs, isOver, onLook };
+      const end = await awaitThaw({ thaws, result: run.result }, wait, held.by);
+      if (end.kind === 'free') return null;
+      if (end.kind === 'over')
+        return conclude('not_started', 'Cancelled', `${held.what}: cancelled while it was frozen`);
+      const why = end.endsMs === deadlineMs ? tooLateText(deadlineMs) : tooLongText(freezeWaitMs);
+      return concludeFrozen({ ...held, by: end.by }, why);
+    });
   }
 
   return {
     refuse: () => applyOverride(overriding, override) ?? refuseFrozen(frozenAtFirst),
     async begin() {
       const frozen = isFirst ? (frozenAtFirst ?? null) : await ask({ ...whole, keepGoing: plan.keepGoing });
-      // `refuse` has judged the first answer.
-      const refusal = isFirst ? null : refuseFrozen(frozen);
       isFirst = false;
+      const refusal = refuseFrozen(frozen);
       if (refusal !== null) return refusal;
       if (heldIn(whole, frozen) === null || !waits) return null;
       return (await waitFor(whole, frozen)) ?? 'waited';
@@ -96,36 +111,6 @@ export function freezeHold(run: RunState): Hold {
     },
     carries: () => (overriding.letOff.length === 0 ? {} : { letOff: overriding.letOff }),
   };
-}
-
-async function waitWhileFrozen(
-  run: RunState,
-  thaws: Thaws,
-  first: HeldPart,
-  look: () => Promise<HeldPart>,
-): Promise<Conclusion | null> {
-  const { cancellation, plan, result } = run;
-  const { freezeWaitMs } = plan;
-  const deadlineMs = run.mayBeginUntilMs();
-  let held = first;
-  const end = await awaitThaw(
-    { thaws, result },
-    {
-      look: async () => {
-        held = await look();
-        return held.by;
-      },
-      freezeWaitMs,
-      deadlineMs,
-      isOver: () => cancellation.requested,
-      onLook: (waiting) => run.setWaiting(waiting),
-    },
-    held.by,
-  );
-  if (end.kind === 'free') return null;
-  if (end.kind === 'over') return conclude('not_started', 'Cancelled', `${held.what}: cancelled while it was frozen`);
-  const why = end.endsMs === deadlineMs ? tooLateText(deadlineMs) : tooLongText(freezeWaitMs);
-  return concludeFrozen({ ...held, by: end.by }, why);
 }
 
 function concludeFrozen({ what, by }: HeldPart, why: string): Conclusion {
