@@ -21,7 +21,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { RunInput } from '../../contract/run.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
-import { deploymentsOf, targetsOf, type PlannedOperation } from '../../contract/target.ts';
+import { deploymentsOf, type PlannedOperation } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { frozenText, utcText } from './text.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
@@ -130,19 +130,6 @@ export const createFreezeActivities = ({ freezes, policy, workerInfo }: Deps) =>
   confirmFreeze: async (scope: FreezeScope): Promise<FreezeConfirmation> => (await policy()).confirm(scope),
 });
 
-const questionOf = (
-  { serverId, fleet, keepGoing = false, ...input }: RunInput,
-  atMs: number,
-  letOff: LetOff[] = [],
-): FreezeQuestion => ({
-  targets: targetsOf(input),
-  ...definedFields({ serverId, fleet }),
-  backsUp: serverId !== undefined,
-  keepGoing,
-  letOff,
-  atMs,
-});
-
 /** @returns null if nothing is frozen. @throws if Temporal does not answer */
 async function frozenParts(question: FreezeQuestion, judge: FreezeJudge): Promise<FrozenParts | null> {
   const { serverId, fleet, backsUp, keepGoing = false, letOff, atMs } = question;
@@ -170,7 +157,9 @@ export const freezesFact: Fact<NonNullable<(typeof FREEZES_FACT)['type']>> = {
     const override = await overrideOf(input, freezes, atMs, isRollout && attempt > 1);
     const isRefused = override !== undefined && 'error' in override;
     const frozen =
-      isRollout || isRefused ? null : await frozenParts(questionOf(input, atMs, override?.letOff), freezes);
+      isRollout || isRefused
+        ? null
+        : await frozenParts({ ...input, backsUp: true, letOff: override?.letOff ?? [], atMs }, freezes);
     return frozen === null && override === undefined
       ? undefined
       : definedFields({ frozen: frozen ?? undefined, override });
