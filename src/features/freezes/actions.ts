@@ -1,7 +1,7 @@
 /** Implements `belay freeze`, `thaw` and `freezes`, and the freezes of a dry run. */
 import { existsSync } from 'node:fs';
 import colors from 'picocolors';
-import type { AdHocFreeze, FreezeScope, RunningFreeze, LetOff } from './shapes.ts';
+import { type AdHocFreeze, type FreezeScope, type LetOff, type RunningFreeze, SCOPE_KINDS } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
@@ -102,8 +102,7 @@ const thawedLine = ({ workflowId, woken }: Thawed & { workflowId: string }): str
 
 /** The options exclude each other, so all scopes are of one kind. */
 function scopesOf(options: ScopeOptions): FreezeScope[] {
-  const kinds = ['fleet', 'server', 'site', 'app'] as const;
-  const scopes = kinds.flatMap((kind) => (options[kind] ?? []).map((id) => ({ kind, id })));
+  const scopes = SCOPE_KINDS.flatMap((kind) => (options[kind] ?? []).map((id) => ({ kind, id })));
   return scopes.length === 0 ? [{ kind: 'all' }] : scopes;
 }
 

@@ -5,6 +5,7 @@ import type { FreezeOptions, ThawOptions, FreezesOptions } from './actions.ts';
 import { addTargetOptions } from '../../cli/run-options.ts';
 import { durationWithin, parseId } from '../../cli/parse-values.ts';
 import { INSTANT_REMEDY, parseInstant } from './request.ts';
+import { SCOPE_KINDS } from './shapes.ts';
 import { collectOf, RepeatableOption, by, examples, json, reason } from '../../cli/options.ts';
 
 const load = () => import('./actions.ts');
@@ -80,10 +81,9 @@ function freezesCommand(): Command {
 
 /** Without any of these options, the command is about everything. */
 function addScope(command: Command, verb: string): Command {
-  const kinds = ['fleet', 'server', 'site', 'app'];
-  for (const kind of kinds) {
+  for (const kind of SCOPE_KINDS) {
     const flags = `--${kind} <${kind === 'fleet' ? 'name' : 'id'}>`;
-    const others = kinds.filter((it) => it !== kind);
+    const others = SCOPE_KINDS.filter((it) => it !== kind);
     const option = new RepeatableOption(flags, `${verb} this ${kind} (repeatable)`, collectOf(parseId));
     command.addOption(option.conflicts(others));
   }

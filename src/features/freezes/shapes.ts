@@ -11,6 +11,9 @@ export type OverrideRule = 'reason' | 'never';
 /** What an ad-hoc freeze is for. Its workflow id is made from this. */
 export type FreezeScope = { kind: 'all' } | { kind: 'fleet' | 'server' | 'site' | 'app'; id: string };
 
+/** The kinds of scopes that have an id. */
+export const SCOPE_KINDS = ['fleet', 'server', 'site', 'app'] as const satisfies FreezeScope['kind'][];
+
 /** A freeze that a person set. It holds while its workflow runs, until `until` at the latest. */
 export interface AdHocFreeze {
   scope: FreezeScope;

@@ -14,7 +14,7 @@ import {
 } from '@temporalio/workflow';
 import { usageFailure } from '../../workflows/conclusion.ts';
 import { TIMING } from '../../contract/timing.ts';
-import type { AdHocFreeze, FreezeConfirmation, FreezeScope } from './shapes.ts';
+import { type AdHocFreeze, type FreezeConfirmation, type FreezeScope, SCOPE_KINDS } from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { CONFIRM_UPDATE } from '../../contract/names.ts';
 import { isRecord } from '../../contract/plain-object.ts';
@@ -71,6 +71,4 @@ function refuseWrongId(input: Partial<AdHocFreeze> | null | undefined): void {
 
 const isScope = (scope: unknown): scope is FreezeScope =>
   isRecord(scope) &&
-  (scope.kind === 'all' || (NAMED.some((it) => it === scope.kind) && problemOfId(scope.id) === null));
-
-const NAMED: readonly string[] = ['fleet', 'server', 'site', 'app'] satisfies FreezeScope['kind'][];
+  (scope.kind === 'all' || (SCOPE_KINDS.some((it) => it === scope.kind) && problemOfId(scope.id) === null));
