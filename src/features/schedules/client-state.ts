@@ -7,8 +7,9 @@ import {
   type ScheduleDescription,
   type ScheduleSummary,
   type CalendarSpec,
-  type DayOfWeek,
-  type Month,
+  DAYS_OF_WEEK,
+  MONTHS,
+  type Range,
   type ScheduleOptions,
   ApplicationFailure,
   ScheduleAlreadyRunning,
@@ -22,7 +23,6 @@ import { type ErrorType, type Outcome, SCHEDULED_TYPE } from '../../contract/nam
 import type { ScheduledResult, ScheduledInput, Calendar, ScheduleDefinition } from './shapes.ts';
 import { IN_PARALLEL, type Session } from '../../client/session.ts';
 import { isUnanswered, codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
-import { DAYS, MONTHS } from '../../request/calendar/cron-times.ts';
 import { serviceFact } from '../../request/run-details.ts';
 import { durationText } from '../../contract/duration.ts';
 import { detailsPage, factList } from '../../contract/markdown.ts';
@@ -235,8 +235,8 @@ function calendarSpec({ minute, hour, dayOfMonth, month, dayOfWeek, year, commen
     minute: ranges(minute),
     hour: ranges(hour),
     dayOfMonth: ranges(dayOfMonth),
-    month: ranges(month).map((it) => named<Month>(it, (value) => MONTHS[value - 1])),
-    dayOfWeek: ranges(dayOfWeek).map((it) => named<DayOfWeek>(it, (value) => DAYS[value])),
+    month: ranges(month.map((it) => it - 1)).map((it) => named(it, MONTHS)),
+    dayOfWeek: ranges(dayOfWeek).map((it) => named(it, DAYS_OF_WEEK)),
     ...(year === null ? {} : { year }),
     comment,
   };
@@ -250,20 +250,14 @@ function calendarOf({ minute, hour, dayOfMonth, month, dayOfWeek, year, comment 
     hour: valuesIn(hour),
     dayOfMonth: valuesIn(dayOfMonth),
     month: valuesIn(month.map((it) => numbered(it, MONTHS))).map((index) => index + 1),
-    dayOfWeek: valuesIn(dayOfWeek.map((it) => numbered(it, DAYS))),
+    dayOfWeek: valuesIn(dayOfWeek.map((it) => numbered(it, DAYS_OF_WEEK))),
     year: valuesIn(year)[0] ?? null,
     comment: comment ?? '',
   };
 }
 
-interface Range {
-  start: number;
-  end: number;
-  step: number;
-}
-
-function ranges(values: number[]): Range[] {
-  const all: Range[] = [];
+function ranges(values: number[]): Range<number>[] {
+  const all: Range<number>[] = [];
   for (const value of values) {
     const last = all.at(-1);
     if (last?.end === value - 1) last.end = value;
@@ -272,23 +266,25 @@ function ranges(values: number[]): Range[] {
   return all;
 }
 
-function valuesIn(all: readonly Range[]): number[] {
-  const values = all.flatMap(({ start, end, step }) => {
-    const count = Math.floor((Math.max(start, end) - start) / (step || 1)) + 1;
-    return Array.from({ length: count }, (_, index) => start + index * (step || 1));
-  });
+/** The SDK has made sure that no range ends before it starts, and that every step is at least 1. */
+function valuesIn(all: readonly Range<number>[]): number[] {
+  const values = all.flatMap(({ start, end, step }) =>
+    Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, index) => start + index * step),
+  );
   return [...new Set(values)].sort((a, b) => a - b);
 }
 
-function named<T extends string>({ start, end, step }: Range, name: (value: number) => string | undefined) {
-  const upper = (value: number) => (name(value) ?? '').toUpperCase() as T;
-  return { start: upper(start), end: upper(end), step };
-}
+const named = <T>({ start, end, step }: Range<number>, names: readonly T[]): Range<T> => ({
+  start: names[start]!,
+  end: names[end]!,
+  step,
+});
 
-function numbered({ start, end, step }: { start: string; end: string; step: number }, names: readonly string[]): Range {
-  const index = (name: string) => names.indexOf(name.toLowerCase());
-  return { start: index(start), end: index(end), step };
-}
+const numbered = <T>({ start, end, step }: Range<T>, names: readonly T[]): Range<number> => ({
+  start: names.indexOf(start),
+  end: names.indexOf(end),
+  step,
+});
 
 /* Describes a schedule, even while Temporal repairs it. */
 
