@@ -17,7 +17,7 @@ import {
   treeOf,
   type WaveRule,
 } from './shapes.ts';
-import { ask, concludeUnapproved, listenForAnswers, notifyOfApproval, planOf, refusalOfAnswer } from './workflow.ts';
+import { ask, concludeUnapproved, listenForAnswers, planOf, refusalOfAnswer } from './workflow.ts';
 
 /** An approval, with the parts that its root hash is made of. */
 interface ApprovedParts {
@@ -47,7 +47,7 @@ export function approvedServers(rollout: RolloutState): RolloutHook {
         waiting = shown;
         rollout.refresh();
       },
-      notify: (about, question) => notifyOfApproval(facts.notify ?? null, about, question, parts),
+      notify: facts.notify,
     });
     waiting = null;
     // A person may have paused or aborted the rollout meanwhile.

@@ -66,7 +66,7 @@ export interface Asking {
   /** When to give up in any case, in milliseconds since 1970. Default: when the question expires. */
   deadlineMs?: number;
   onChange: (waiting: WaitingForApproval) => void;
-  notify: (about: 'asked' | 'half_time' | 'approved', question: OpenQuestion) => Promise<void>;
+  notify: NotifySettings | undefined;
 }
 
 /** `late`: the deadline passed. `expired`: too few people approved in time. */
@@ -87,6 +87,7 @@ export async function ask(
   const question = openQuestion(plan, planHash(plan), questions.count);
   const held = openHeld(result, question);
   const show = () => onChange(waitingOf(question));
+  const tell = (about: ApprovalNotice['about']) => notifyOfApproval(notify, about, question, parts);
   Object.assign(questions, { open: question, parts, onAnswer: show });
   show();
   const isDone = () => question.rejected !== null || isApproved(question) || isOver();
@@ -94,13 +95,13 @@ export async function ask(
   const untilMs = Math.min(question.endsMs, deadlineMs);
   const askedMs = Date.parse(plan.askedAt);
   const halfTimeMs = askedMs + Math.floor((question.endsMs - askedMs) / 2);
-  await notify('asked', question);
-  if (halfTimeMs < untilMs && !(await untilDone(halfTimeMs - Date.now()))) await notify('half_time', question);
+  await tell('asked');
+  if (halfTimeMs < untilMs && !(await untilDone(halfTimeMs - Date.now()))) await tell('half_time');
   if (!isDone()) await untilDone(untilMs - Date.now());
   const end = endOf(question, isOver(), untilMs < question.endsMs);
   questions.open = null;
   closeHeld(held, question, end.kind);
-  if (end.kind === 'approved') await notify('approved', question);
+  if (end.kind === 'approved') await tell('approved');
   return end;
 }
 
@@ -113,10 +114,9 @@ function endOf(question: OpenQuestion, isOver: boolean, isDeadlineFirst: boolean
 }
 
 function waitingOf({ hash, asked, plan, endsMs }: OpenQuestion): WaitingForApproval {
-  const { workflowId } = workflowInfo();
   return {
     kind: 'approval',
-    workflowId,
+    workflowId: plan.workflowId,
     plan: hash,
     asked: asked.map((it) => ({ ...it, by: [...it.by] })),
     since: plan.askedAt,
@@ -247,16 +247,16 @@ const SUMMARIES: Record<ApprovalNotice['about'], string> = {
 const MAX_SHOWN = 20;
 
 /** A failed delivery changes nothing, because `belay approvals` lists what waits. */
-export async function notifyOfApproval(
-  notify: NotifySettings | null,
+async function notifyOfApproval(
+  notify: NotifySettings | undefined,
   about: ApprovalNotice['about'],
-  { plan, hash, count, asked, endsMs }: OpenQuestion,
+  question: OpenQuestion,
   parts: readonly PlannedPart[],
 ): Promise<void> {
-  if (notify === null) return;
+  if (notify === undefined) return;
+  const { plan, hash, count } = question;
   const { workflowId, runId, firstExecutionRunId } = workflowInfo();
   const named = plan.rules.flatMap(({ tell }) => tell ?? notify.channels);
-  const until = new Date(endsMs).toISOString();
   await announce({
     notify: { ...notify, channels: notify.channels.filter((it) => named.includes(it)) },
     outcome: null,
@@ -266,7 +266,7 @@ export async function notifyOfApproval(
       about,
       workflowId,
       runId,
-      sentence: sentenceOf(about, { workflowId, plan: hash, asked, until }),
+      sentence: sentenceOf(about, waitingOf(question)),
       text: [...factsOfPlan(plan, hash), ...fewPartLines(parts, MAX_SHOWN)].join('\n'),
       links: { ui: null },
     },
@@ -344,7 +344,7 @@ export function approvalHold(run: RunState): Hold {
       isOver: () => cancellation.requested || wasReset(),
       deadlineMs: deadline === null ? Infinity : Date.parse(deadline.at) + 1,
       onChange: (waiting) => run.setWaiting(waiting),
-      notify: (about, question) => notifyOfApproval(facts.notify ?? null, about, question, [part]),
+      notify: facts.notify,
     });
     if (end.kind === 'over' && !cancellation.requested) return null;
     if (end.kind !== 'approved') return concludeUnapproved(end, () => whyTooLate(deadline, Date.now()));
