@@ -74,15 +74,14 @@ export function fewPartLines(parts: readonly PlannedPart[], most: number): strin
 
 const WIDTH = 100;
 
+/** A first word that is too long for its line stays beside the heading. */
 function wrapped(heading: string, words: readonly string[]): string[] {
-  const lines = [heading];
-  for (const [index, word] of words.entries()) {
-    const comma = index === words.length - 1 ? '' : ',';
-    const last = lines.at(-1)!;
-    const isFirst = last === heading || last.trim() === '';
-    if (isFirst || `${last} ${word}${comma}`.length <= WIDTH)
-      lines[lines.length - 1] = `${last}${isFirst ? '' : ' '}${word}${comma}`;
-    else lines.push(`    ${word}${comma}`);
+  const [first = '', ...others] = words.map((word, index) => (index < words.length - 1 ? `${word},` : word));
+  const lines = [`${heading}${first}`];
+  for (const word of others) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (longer.length <= WIDTH) lines[lines.length - 1] = longer;
+    else lines.push(`    ${word}`);
   }
   return lines;
 }
