@@ -2,7 +2,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInProgress, TriggerActivityInput, WorkerInfo } from '../contract/activities.ts';
-import type { StartedBy } from '../features/approvals/shapes.ts';
+import type { Execution } from '../contract/operation.ts';
 import type { Judges } from './features.ts';
 import type { PlannedOperation } from '../contract/target.ts';
 import { otherEpoch } from '../contract/service-identity.ts';
@@ -23,7 +23,7 @@ export interface PostCheckDeps extends Judges {
    */
   awaitedForMs: (activity: ActivityInProgress) => Promise<number | null>;
   /** Returns the run and, if there is one, the rollout that led to an activity, as Temporal recorded them. */
-  startedBy: (activity: Pick<ActivityInProgress, 'workflowId' | 'runId'>) => Promise<StartedBy[]>;
+  startedBy: (activity: Pick<ActivityInProgress, 'workflowId' | 'runId'>) => Promise<Execution[]>;
   clocks: Clocks;
 }
 

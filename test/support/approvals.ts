@@ -4,10 +4,10 @@ import {
   type ApprovalRule,
   type Approved,
   type PlannedPart,
-  type StartedBy,
   type Yes,
   planHash,
 } from '../../src/features/approvals/shapes.ts';
+import type { Execution } from '../../src/contract/operation.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { signedText } from '../../src/features/approvals/text.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
@@ -73,7 +73,7 @@ export const signedYes = (signer: SshSigner, plan: ApprovalPlan, by: string, at 
 });
 
 /** The workflow that asked. */
-export const startedByPlan = ({ workflowId, executionId }: ApprovalPlan): StartedBy => ({
+export const startedByPlan = ({ workflowId, executionId }: ApprovalPlan): Execution => ({
   workflowId,
   runId: executionId,
 });

@@ -12,7 +12,6 @@ import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { NOTIFICATION_TYPE, OPERATION_TYPES, QUERIES } from '../../contract/names.ts';
 import type { ActivityInProgress } from '../../contract/activities.ts';
 import { TIMING } from '../../contract/timing.ts';
-import type { StartedBy } from '../../features/approvals/shapes.ts';
 import type { Execution, OperationProgress } from '../../contract/operation.ts';
 import { latelyPolling, pollersOf } from '../pollers.ts';
 
@@ -89,8 +88,8 @@ async function lastHeartbeatMs(
 const GENERATIONS = 2;
 
 /** @returns the nearest ancestor first */
-export async function startedBy({ workflow }: Client, operation: StartedBy): Promise<StartedBy[]> {
-  const found: StartedBy[] = [];
+export async function startedBy({ workflow }: Client, operation: Execution): Promise<Execution[]> {
+  const found: Execution[] = [];
   for (let of = operation; found.length < GENERATIONS;) {
     const { raw } = await workflow.getHandle(of.workflowId, of.runId).describe();
     const { workflowId, runId } = raw.workflowExecutionInfo?.parentExecution ?? {};

@@ -166,11 +166,6 @@ export interface WaveRule {
   rule: ApprovalRule;
 }
 
-export interface StartedBy {
-  workflowId: string;
-  runId: string;
-}
-
 /** Workers answer this fact only if something needs an approval. */
 export const APPROVALS_FACT: FactName<RulesAnswer> = { name: 'approvals' };
 

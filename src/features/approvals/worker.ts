@@ -10,7 +10,6 @@ import {
   type Approved,
   type CheckedApproval,
   type RulesAnswer,
-  type StartedBy,
   isPartOf,
   APPROVALS_FACT,
   type WaveRule,
@@ -38,6 +37,7 @@ import {
 import type { CurrentPolicy } from '../../config/live-policy.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput } from '../rollouts/shapes.ts';
+import type { Execution } from '../../contract/operation.ts';
 import type { Asked, Fact, Known } from '../../activities/fact.ts';
 import { triggerFailure } from '../../activities/failures.ts';
 import type { Permit } from '../../activities/post-checks.ts';
@@ -107,7 +107,7 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
      */
     async look(
       { approved = [], ...deployment }: ApprovedDeployment,
-      startedBy: (() => Promise<StartedBy[]>) | null,
+      startedBy: (() => Promise<Execution[]>) | null,
     ): Promise<(atMs: number) => RunError | null> {
       const { approvalsFor, approval } = await policy();
       const judged: Judged[] = [];
@@ -159,7 +159,7 @@ const notCovered = ({ plan }: Approved, { target }: ApprovedDeployment): string 
   `what was approved for ${plainText(plan.workflowId)} is not the deployment of ${target.kind} ${plainText(target.id)}`;
 
 /** An approval counts only for the workflows that led to the request. */
-const isFor = ({ plan }: Approved, ancestors: readonly StartedBy[] | null): boolean =>
+const isFor = ({ plan }: Approved, ancestors: readonly Execution[] | null): boolean =>
   ancestors === null ||
   ancestors.some(({ workflowId, runId }) => workflowId === plan.workflowId && runId === plan.executionId);
 
