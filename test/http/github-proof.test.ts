@@ -120,9 +120,7 @@ describe('a token of a job of GitHub', () => {
       ...{ why: null, decision: 'approve' as const, proof: { kind: 'github' as const, token: given } },
     });
     const prove = await proverOf(approval!, createProofDeps());
-    const [eve, ana] = await Promise.all(
-      ['eve', 'ana'].map((by) => prove({ plan, answer: answer(by), givenMs: NOW_MS })),
-    );
+    const [eve, ana] = await Promise.all(['eve', 'ana'].map((by) => prove({ plan, ...answer(by), atMs: NOW_MS })));
     assert.equal(ana?.(NOW_MS), 'GitHub run 77');
     assert.throws(() => eve?.(NOW_MS), doesNotCount(/ana started the job, not eve/));
   });

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { parseAllowedSigners, type Signer, proveBySsh, signersForApprovals } from './proof-signers.ts';
 import { ApprovalError, fingerprint } from './proof-ssh.ts';
 import { audienceOf, createTokenVerifier, type GitHubGate, type VerifyToken, GITHUB_ISSUER } from './proof-github.ts';
-import { type ApprovalPlan, type Decided, type Yes, planHash, type ApprovalRule } from './shapes.ts';
+import { type ApprovalCheck, type ApprovalRule, planHash } from './shapes.ts';
 import { NOT_PROVEN, signedText } from './text.ts';
 import { plainText, messageOf } from '../../contract/safe-text.ts';
 import type { Configuration } from '../../config/load.ts';
@@ -26,12 +26,6 @@ export const createProofDeps = (): ProofDeps => ({
   verifyToken: createTokenVerifier(),
 });
 
-interface GivenAnswer {
-  plan: ApprovalPlan;
-  answer: Pick<Yes, 'by' | 'why' | 'proof'> & { decision: Decided };
-  givenMs: number;
-}
-
 /** @returns the key or job that proves an answer at this time. @throws ApprovalError if nothing does */
 export type Proven = (atMs: number) => string;
 
@@ -43,11 +37,10 @@ export type Proven = (atMs: number) => string;
 export async function proverOf(
   approval: PolicyApproval,
   { readText, verifyToken }: ProofDeps,
-): Promise<(given: GivenAnswer) => Promise<Proven>> {
+): Promise<(given: ApprovalCheck) => Promise<Proven>> {
   const { rule, github } = approval;
   const signers = await signersOf(approval, readText);
-  return async ({ plan, answer, givenMs }) => {
-    const { by, why, proof, decision } = answer;
+  return async ({ plan, decision, by, why, proof, atMs: givenMs }) => {
     if (plainText(by) !== by || (why !== null && plainText(why) !== why))
       return refusing('the name and the reason have to be one line each, of at most 200 characters');
     if (rule.from !== null && !rule.from.includes(by))
@@ -61,7 +54,7 @@ export async function proverOf(
     if (rule.proof === 'none') return () => NOT_PROVEN;
     if (proof.kind !== 'ssh') return refusing(`${rule.name} needs a signature of SSH`);
     const { signature } = proof;
-    const signed = { signature, text: signedText(plan, planHash(plan), answer), principal: by };
+    const signed = { signature, text: signedText(plan, planHash(plan), { decision, by, why }), principal: by };
     return (atMs) => proveBySsh(signers, signed, atMs);
   };
 }

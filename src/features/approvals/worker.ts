@@ -85,14 +85,13 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
       return { rules: [...all].map(({ rule }) => rule) };
     },
     /** @throws Error if this worker cannot tell, but another one may */
-    async check({ plan, atMs, ...answer }: ApprovalCheck): Promise<CheckedApproval | { problem: string }> {
+    async check(answer: ApprovalCheck): Promise<CheckedApproval | { problem: string }> {
       const { approval } = await policy();
       const problems: string[] = [];
       const counted: CheckedApproval = { rules: [], proven: '' };
-      for (const { name } of plan.rules) {
+      for (const { name } of answer.plan.rules) {
         const prove = await proverOf(required(approval(name), name), deps);
-        const proof = await prove({ plan, answer, givenMs: atMs });
-        const proven = provenAt(proof, atMs, problems);
+        const proven = provenAt(await prove(answer), answer.atMs, problems);
         if (proven === null) continue;
         if (counted.proven === '' || proven !== NOT_PROVEN) counted.proven = proven;
         counted.rules.push(name);
@@ -116,7 +115,7 @@ export function createApprovalJudge(policy: CurrentPolicy, deps: ProofDeps = cre
           const mine = required(approval(rule.name), rule.name);
           const prove = await proverOf(mine, deps);
           const given = it.yeses.map((yes) =>
-            prove({ plan: it.plan, answer: { ...yes, decision: 'approve' }, givenMs: Date.parse(yes.at) }),
+            prove({ ...yes, plan: it.plan, decision: 'approve', atMs: Date.parse(yes.at) }),
           );
           judged.push({ approved: it, rule, own: mine.rule, proofs: await Promise.all(given) });
         }
