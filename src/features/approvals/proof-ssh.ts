@@ -1,5 +1,6 @@
 /** Reads public keys of SSH, and verifies signatures of SSH with Node's crypto. */
 import { createHash, createPublicKey, type KeyObject, verify, type VerifyKeyObjectInput } from 'node:crypto';
+import { ownEntry } from '../../contract/plain-object.ts';
 import { APPROVAL_NAMESPACE } from './text.ts';
 
 interface SshKey {
@@ -27,47 +28,40 @@ const CURVES: Record<string, Curve> = {
 const MIN_RSA_BITS = 2_048;
 const MAX_RSA_BITS = 16_384;
 
-const KEY_TYPES = [
-  'ssh-ed25519',
-  'ecdsa-sha2-nistp256',
-  'ecdsa-sha2-nistp384',
-  'ecdsa-sha2-nistp521',
-  'ssh-rsa',
-  'sk-ssh-ed25519@openssh.com',
-  'sk-ecdsa-sha2-nistp256@openssh.com',
-] as const;
+type ReadKey = (wire: WireReader, type: string) => Pick<SshKey, 'key' | 'curve'>;
+
+/** By the type of the key. */
+const KEYS: Record<string, ReadKey> = {
+  'ssh-ed25519': ed25519Key,
+  'ecdsa-sha2-nistp256': ecdsaKey,
+  'ecdsa-sha2-nistp384': ecdsaKey,
+  'ecdsa-sha2-nistp521': ecdsaKey,
+  'ssh-rsa': rsaKey,
+  'sk-ssh-ed25519@openssh.com': ed25519Key,
+  'sk-ecdsa-sha2-nistp256@openssh.com': ecdsaKey,
+};
 
 /** @throws ApprovalError */
 export function parseSshKey(blob: Buffer): SshKey {
   const wire = readWire(blob, 'the public key');
   const type = wire.text();
-  const { key, curve = null } = keyOf(type, wire);
+  const read = ownEntry(KEYS, type);
+  if (read === undefined)
+    throw new ApprovalError(`keys of the type ${type} are not supported: use ${Object.keys(KEYS).join(', ')}`);
+  const parts = read(wire, type);
   const application = type.startsWith('sk-') ? wire.text() : null;
   wire.end();
-  return { type, key, curve, application };
+  return { type, ...parts, application };
 }
 
 export const fingerprint = (blob: Buffer): string =>
   `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
 
-function keyOf(type: string, wire: WireReader): { key: KeyObject; curve?: Curve } {
-  switch (type) {
-    case 'ssh-ed25519':
-    case 'sk-ssh-ed25519@openssh.com':
-      return { key: fromJwk({ kty: 'OKP', crv: 'Ed25519', x: base64url(exactly(wire.string(), 32)) }) };
-    case 'ssh-rsa':
-      return { key: rsaKey(wire) };
-    case 'ecdsa-sha2-nistp256':
-    case 'ecdsa-sha2-nistp384':
-    case 'ecdsa-sha2-nistp521':
-    case 'sk-ecdsa-sha2-nistp256@openssh.com':
-      return ecdsaKey(type, wire);
-    default:
-      throw new ApprovalError(`keys of the type ${type} are not supported: use ${KEY_TYPES.join(', ')}`);
-  }
+function ed25519Key(wire: WireReader) {
+  return { key: fromJwk({ kty: 'OKP', crv: 'Ed25519', x: base64url(exactly(wire.string(), 32)) }), curve: null };
 }
 
-function ecdsaKey(type: string, wire: WireReader) {
+function ecdsaKey(wire: WireReader, type: string) {
   const name = wire.text();
   const curve = CURVES[name];
   if (curve === undefined || !type.includes(name)) throw new ApprovalError(`the public key names the curve ${name}`);
@@ -78,12 +72,12 @@ function ecdsaKey(type: string, wire: WireReader) {
   return { key: fromJwk({ kty: 'EC', crv, x, y }), curve };
 }
 
-function rsaKey(wire: WireReader): KeyObject {
+function rsaKey(wire: WireReader) {
   const [e, n] = [wire.positive(), wire.positive()];
   const bits = n.length * 8;
   if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS)
     throw new ApprovalError(`the RSA key has ${bits} bits: use ${MIN_RSA_BITS} to ${MAX_RSA_BITS}`);
-  return fromJwk({ kty: 'RSA', n: base64url(n), e: base64url(e) });
+  return { key: fromJwk({ kty: 'RSA', n: base64url(n), e: base64url(e) }), curve: null };
 }
 
 function fromJwk(key: Record<string, string | undefined>): KeyObject {
@@ -119,13 +113,11 @@ export function verifySshSignature(signature: string, text: string): Buffer {
   if (wire.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw new ApprovalError('this is not a signature of SSH');
   const version = wire.uint32();
   if (version !== 1) throw new ApprovalError(`the signature has version ${version}, and only 1 is known`);
-  const [publicKey, signedNamespace, reserved, hash, signed] = [
-    wire.string(),
-    wire.text(),
-    wire.string(),
-    wire.text(),
-    wire.string(),
-  ];
+  const publicKey = wire.string();
+  const signedNamespace = wire.text();
+  const reserved = wire.string();
+  const hash = wire.text();
+  const signed = wire.string();
   wire.end();
   if (signedNamespace !== APPROVAL_NAMESPACE)
     throw new ApprovalError(`the signature is for another use: sign with -n ${APPROVAL_NAMESPACE}`);
