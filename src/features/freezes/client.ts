@@ -152,7 +152,12 @@ const WAITING = `(BelayPhase = 'frozen' OR BelayPhase = 'paused') AND ${RUNNING}
 
 /** @returns the workflow ids that received the signal */
 export async function wakeFrozen(client: Client): Promise<string[]> {
-  const ids = await waitingIds(client);
+  const waiting = await firstListed(client, WAITING, MAX_WOKEN).catch((error: unknown) => {
+    // Without the search attributes, no search can find them.
+    if (isAttributeError(error)) return [];
+    throw error;
+  });
+  const ids = waiting.map(({ workflowId }) => workflowId);
   const woken = await pMap(ids, (id) => wake(client, id).catch(() => false), IN_PARALLEL);
   return ids.filter((_, index) => woken[index]);
 }
@@ -162,16 +167,6 @@ async function wake({ workflow }: Client, workflowId: string): Promise<boolean> 
   if (!(await acceptsSignals(handle, undefined))) return false;
   await handle.signal(SIGNALS.thawed);
   return true;
-}
-
-async function waitingIds(client: Client): Promise<string[]> {
-  try {
-    return (await firstListed(client, WAITING, MAX_WOKEN)).map(({ workflowId }) => workflowId);
-  } catch (error) {
-    // Without the search attributes, no search can find them.
-    if (isAttributeError(error)) return [];
-    throw error;
-  }
 }
 
 /* Finds ad-hoc freezes by id, which is consistent at once. A search would lag. */
