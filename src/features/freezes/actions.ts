@@ -258,7 +258,7 @@ export const freezesPart: DryRunPart = {
     const frozen = operations
       .map((it) => ({ what: textOf(it), by: frozenAt(it, nowMs) }))
       .filter(({ by }) => by.length > 0);
-    const { ifFrozen = 'fail' } = planRun(planned.options);
+    const { ifFrozen } = planRun(planned.options);
     return {
       value: { frozen, letOff, ifFrozen },
       lines: [
