@@ -16,6 +16,8 @@ export interface RolloutState {
   readonly hooks: readonly RolloutHook[];
   /** How a hook stopped the rollout. Null if none did. */
   readonly stopped: Conclusion | null;
+  /** How many failures a person has accepted by a resume. */
+  acceptedFailures: number;
   /** Whether it is cancelled, or starts no more servers. */
   readonly isOver: () => boolean;
   next(): Step;

@@ -22,6 +22,7 @@ import type {
   DecisionInput,
   ServerHold,
 } from './shapes.ts';
+import type { RunError } from '../../contract/run.ts';
 import { targetsOf } from '../../contract/target.ts';
 import {
   emptyRollout,
@@ -46,7 +47,7 @@ import {
   MARKDOWN,
   shortText,
 } from '../../workflows/ui.ts';
-import { lastPause, nextStep, stopIn, openOfCurrentWave, onlyHeldServers, RESTORED } from './rules.ts';
+import { failuresIn, lastPause, nextStep, stopIn, openOfCurrentWave, onlyHeldServers, RESTORED } from './rules.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
 import { heldText } from '../freezes/text.ts';
 import { concernsService } from '../../contract/service-identity.ts';
@@ -78,6 +79,7 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
     get stopped() {
       return stopped;
     },
+    acceptedFailures: 0,
     isOver: () => cancellation.requested || result.phase === 'stopping',
     next() {
       const { maxAtOnce, onFailures } = input;
@@ -162,7 +164,7 @@ const openPhase = ({ hooks }: RolloutState): RolloutPhase | null => firstOf(hook
 const whyNotResumed = (rollout: RolloutState): string | null => firstOf(rollout.hooks, (it) => it.whyNotResumed?.());
 
 /** True while something is open. A resume then decides nothing about held servers. */
-export const asksAboutOther = (rollout: RolloutState): boolean => openPhase(rollout) !== null;
+const asksAboutOther = (rollout: RolloutState): boolean => openPhase(rollout) !== null;
 
 const waitingNow = (rollout: RolloutState): RolloutWaiting | null =>
   firstOf(rollout.hooks, (it) => it.waiting?.()) ?? waitingForDecisionOrServers(rollout);
@@ -282,7 +284,6 @@ const holdSignal = defineSignal<[ServerHold]>(HOLD_SIGNAL);
 export interface Beginning {
   /** Null until a worker has checked the request. */
   rollout: RolloutState | 'refused' | null;
-  onResumed: () => void;
 }
 
 /**
@@ -311,12 +312,7 @@ export function handleDecisions(beginning: Beginning): void {
     (rollout, { by, reason }) =>
       rollout.decide(action, by, reason);
   handle(pauseUpdate, 'Start no more servers until resumed. Running ones continue.', refusePause, decides('pause'));
-  handle(
-    resumeUpdate,
-    'Start servers again. With serverId: release that held server.',
-    refuseResume,
-    (rollout, decision) => resumeRollout(rollout, decision, beginning.onResumed),
-  );
+  handle(resumeUpdate, 'Start servers again. With serverId: release that held server.', refuseResume, resumeRollout);
   handle(abortUpdate, 'Start no more servers. Running ones finish.', refuseWhenOver, decides('abort'));
 }
 
@@ -328,7 +324,7 @@ export const handleHolds = (rollout: RolloutState, served: string): void =>
 
 type OnDecision = (rollout: RolloutState, decision: DecisionInput) => void;
 
-function resumeRollout(rollout: RolloutState, { by, reason, serverId }: DecisionInput, onResumed: () => void): void {
+function resumeRollout(rollout: RolloutState, { by, reason, serverId }: DecisionInput): void {
   const held = heldTarget(rollout, serverId);
   if (held !== null) {
     held.heldByEvent = null;
@@ -337,9 +333,30 @@ function resumeRollout(rollout: RolloutState, { by, reason, serverId }: Decision
     // This accepts no failure, and skips no other server.
     if (patched('release-only')) return rollout.decide('resume', by, reason);
   }
-  onResumed();
+  rollout.acceptedFailures = failuresIn(rollout.result.targets);
+  skipHeldServers(rollout);
   rollout.decide('resume', by, reason);
 }
+
+/** A resume without a release skips the held servers, if nothing else keeps the next wave from starting. */
+function skipHeldServers(rollout: RolloutState): void {
+  const held = onlyHeldServers(rollout.result.targets);
+  if (held.length > 0 && asksAboutOther(rollout) && patched('held-beside-question')) return;
+  for (const target of held) skip(target, concludeHeld(target));
+}
+
+/** After a restore, a server without a start may have been started before. */
+export function skip(target: TargetResult, { outcome, error }: Conclusion): void {
+  const skipped = outcome === 'unknown' ? outcome : 'not_started';
+  target.outcome = skipped;
+  target.error = error ?? NOT_BEGUN;
+  for (const deployment of target.deployments) deployment.outcome ??= skipped;
+}
+
+export const concludeHeld = ({ heldByEvent }: TargetResult) =>
+  conclude('not_started', 'Busy', `held by ${heldByEvent}`);
+
+const NOT_BEGUN: RunError = { type: 'Cancelled', message: 'it was not started' };
 
 function refusePause(rollout: RolloutState): void {
   refuseWhenOver(rollout);

@@ -12,7 +12,7 @@ import {
   startChild,
 } from '@temporalio/workflow';
 import { TOO_MANY } from '../../contract/explain-wait.ts';
-import type { RunError, RunInput, RunResult } from '../../contract/run.ts';
+import type { RunInput, RunResult } from '../../contract/run.ts';
 import type { RolloutInput, RolloutResult, TargetResult } from './shapes.ts';
 import { isPending, emptyResult } from '../../contract/results.ts';
 import {
@@ -36,13 +36,14 @@ import {
   type Conclusion,
 } from '../../workflows/conclusion.ts';
 import {
-  asksAboutOther,
   type Beginning,
+  concludeHeld,
   createRolloutState,
   firstOf,
   handleDecisions,
   handleHolds,
   newRolloutResult,
+  skip,
 } from './state.ts';
 import { countRun } from '../../workflows/metrics.ts';
 import type { RolloutHooks, RolloutState, Stop } from './hooks.ts';
@@ -61,7 +62,7 @@ import { attributesOfRun } from '../../request/search-attributes.ts';
 export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
   const cancellation = observeCancellation();
   const beganMs = Date.now();
-  const beginning: Beginning = { rollout: null, onResumed: () => undefined };
+  const beginning: Beginning = { rollout: null };
   handleDecisions(beginning);
   return CancellationScope.nonCancellable(async () => {
     const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } }, () => needsOfRollout(input));
@@ -73,7 +74,8 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
     const { plan, facts } = checked;
     const rollout = createRolloutState({ input, plan, facts, cancellation }, hooks);
     const { result } = rollout;
-    const begun = proceed(rollout, beganMs, beginning, cancellation);
+    beginning.rollout = rollout;
+    const begun = proceed(rollout, beganMs, cancellation);
     const { error } = endWith(result, await begun.catch(concludeInternal));
     rollout.setPhase('done');
     countRun(result);
@@ -83,19 +85,8 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
   });
 }
 
-async function proceed(
-  rollout: RolloutState,
-  beganMs: number,
-  beginning: Beginning,
-  cancellation: Cancellation,
-): Promise<Conclusion> {
+async function proceed(rollout: RolloutState, beganMs: number, cancellation: Cancellation): Promise<Conclusion> {
   const { result, hooks, facts } = rollout;
-  const failures = watchFailures(rollout);
-  beginning.onResumed = () => {
-    failures.forgive();
-    skipHeldServers(rollout);
-  };
-  beginning.rollout = rollout;
   handleHolds(rollout, facts.service);
   const isCancelled = () => cancellation.requested && result.phase !== 'stopping';
   let refusal = admitRollout(rollout, beganMs);
@@ -105,13 +96,13 @@ async function proceed(
 
   const ended = (target: TargetResult, run: RunResult) => {
     for (const hook of hooks) hook.serverEnded?.(target, run);
-    failures.check();
+    checkFailures(rollout);
     rollout.refresh();
   };
   const due = () => (result.phase === 'stopping' ? undefined : hooks.find((it) => it.isDue?.() === true));
   const next = () => {
     // A rollout that resumes by itself accepts no failure that it met while it was paused.
-    failures.check();
+    checkFailures(rollout);
     return rollout.next();
   };
   /** Held servers that nothing follows end here, so that the gates of their wave are due. */
@@ -149,41 +140,14 @@ function haltForHeld(rollout: RolloutState, { serverId, wave, heldByEvent }: Tar
   halt(rollout, heldByEvent ?? '', `server ${serverId} of wave ${wave} is held`);
 }
 
-function watchFailures(rollout: RolloutState) {
-  const { input, result } = rollout;
-  let forgiven = 0;
-  return {
-    /** Call this after each server. The last server counts too, although nothing is left to stop. */
-    check: () => {
-      const failures = failuresIn(result.targets) - forgiven;
-      if (result.phase === 'running' && failures > input.maxFailures) {
-        const reason = `too many servers are not completed: ${failures} (at most ${input.maxFailures} allowed)`;
-        halt(rollout, TOO_MANY, reason);
-      }
-    },
-    /** A resume accepts the failures so far. */
-    forgive: () => void (forgiven = failuresIn(result.targets)),
-  };
+/** Call this after each server. The last server counts too, although nothing is left to stop. */
+function checkFailures(rollout: RolloutState): void {
+  const { result, acceptedFailures } = rollout;
+  const { maxFailures } = rollout.input;
+  const failures = failuresIn(result.targets) - acceptedFailures;
+  if (result.phase === 'running' && failures > maxFailures)
+    halt(rollout, TOO_MANY, `too many servers are not completed: ${failures} (at most ${maxFailures} allowed)`);
 }
-
-/** A resume without a release skips the held servers, if nothing else keeps the next wave from starting. */
-function skipHeldServers(rollout: RolloutState): void {
-  const held = onlyHeldServers(rollout.result.targets);
-  if (held.length > 0 && asksAboutOther(rollout) && patched('held-beside-question')) return;
-  for (const target of held) skip(target, concludeHeld(target));
-}
-
-/** After a restore, a server without a start may have been started before. */
-function skip(target: TargetResult, { outcome, error }: Conclusion): void {
-  const skipped = outcome === 'unknown' ? outcome : 'not_started';
-  target.outcome = skipped;
-  target.error = error ?? NOT_BEGUN;
-  for (const deployment of target.deployments) deployment.outcome ??= skipped;
-}
-
-const concludeHeld = ({ heldByEvent }: TargetResult) => conclude('not_started', 'Busy', `held by ${heldByEvent}`);
-
-const NOT_BEGUN: RunError = { type: 'Cancelled', message: 'it was not started' };
 
 /** Gives an outcome to the servers that did not start, and to the rollout. */
 function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Conclusion {
