@@ -59,9 +59,10 @@ const ENDS: Record<NonNullable<Held['end']>, string> = {
 };
 
 /** `was let off the freeze "christmas", by "ana" because "CVE"` */
-export function heldText({ for: kind, name, end, by, why, proof }: Held, quote = quoted): string {
-  if (kind === 'approval') return approvalHeldText({ name, end, by, why, proof }, quote);
-  if (kind === 'gate') return gateHeldText({ name, end, by, why }, quote);
+export function heldText(held: Held, quote = quoted): string {
+  const { for: kind, name, end, by, why } = held;
+  if (kind === 'approval') return approvalHeldText(held, quote);
+  if (kind === 'gate') return gateHeldText(held, quote);
   const who = by === null ? '' : `${end === 'overridden' ? 'by' : 'set by'} ${quote(by)} `;
   return `${end === null ? 'waits for' : ENDS[end]} the ${kind} ${quote(name)}, ${who}because ${quote(why)}`;
 }
@@ -70,10 +71,7 @@ export function heldText({ for: kind, name, end, by, why, proof }: Held, quote =
 export const NO_REASON = 'no reason given';
 
 /** `approval "production": was approved by "ana" (SHA256:…), "lgtm"` */
-function approvalHeldText(
-  { name, end, by, why, proof }: Pick<Held, 'name' | 'end' | 'by' | 'why'> & { proof: string | undefined },
-  quote: Quote,
-): string {
+function approvalHeldText({ name, end, by, why, proof }: Held, quote: Quote): string {
   const isDecided = end === 'approved' || end === 'rejected';
   const who = by === null ? '' : `${isDecided ? ' by' : ', only by'} ${quote(by)}`;
   const proven = proof === undefined ? '' : ` (${quote(proof)})`;
@@ -95,7 +93,7 @@ const GATE_ENDS: Partial<typeof ENDS> = {
 };
 
 /** `gate "errors": passed after wave "canary"`, `gate "errors": overridden by "ana" because "errors are known"` */
-function gateHeldText({ name, end, by, why }: Pick<Held, 'name' | 'end' | 'by' | 'why'>, quote: Quote): string {
+function gateHeldText({ name, end, by, why }: Held, quote: Quote): string {
   // The record does not tell whether an open gate is being measured or has failed.
   const state = end === null ? 'has not passed' : (GATE_ENDS[end] ?? end);
   const [, wave] = /^after wave (.+)$/s.exec(why) ?? [];
