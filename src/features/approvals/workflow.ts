@@ -88,7 +88,7 @@ export async function ask(
   const held = openHeld(result, question);
   const show = () => onChange(waitingOf(question));
   const tell = (about: ApprovalNotice['about']) => notifyOfApproval(notify, about, question, parts);
-  Object.assign(questions, { open: question, parts, onAnswer: show });
+  questions.open = { question, parts, show };
   show();
   const isDone = () => question.rejected !== null || isApproved(question) || isOver();
   const untilDone = (ms: number) => condition(isDone, Math.max(1, ms), { summary: 'until people decide' });
@@ -174,35 +174,31 @@ const approvalQuery = defineQuery<ApprovalQuestion | null>(QUERIES.approval);
 
 /** The questions of one workflow. A run asks once, and a rollout also before waves. */
 export interface Questions {
-  open: OpenQuestion | null;
-  /** The parts that the open question is about. */
-  parts: PlannedPart[];
+  open: { question: OpenQuestion; parts: PlannedPart[]; show: () => void } | null;
   /** How many there were so far, including the open one. */
   count: number;
-  onAnswer: () => void;
 }
 
 export function listenForAnswers(): Questions {
-  const questions: Questions = { open: null, parts: [], count: 0, onAnswer: () => undefined };
-  const validator = (decision: Decided) => (answer: ApprovalAnswer) => {
-    const problem = problemOfAnswer(questions.open, decision, answer, Date.now());
-    if (problem !== null) throw usageFailure(problem);
-  };
-  setHandler(approveUpdate, (answer) => decide(questions, 'approve', answer), {
-    validator: validator('approve'),
-    description: 'Approve what is asked, with a proof: use `belay approve`.',
-  });
-  setHandler(rejectUpdate, (answer) => decide(questions, 'reject', answer), {
-    validator: validator('reject'),
-    description: 'Reject what is asked, with a reason: use `belay reject`.',
-  });
+  const questions: Questions = { open: null, count: 0 };
+  const take = (decision: Decided, update: typeof approveUpdate, description: string) =>
+    setHandler(update, (answer) => decide(questions, decision, answer), {
+      validator(answer: ApprovalAnswer) {
+        const problem = problemOfAnswer(questions.open?.question ?? null, decision, answer, Date.now());
+        if (problem !== null) throw usageFailure(problem);
+      },
+      description,
+    });
+  take('approve', approveUpdate, 'Approve what is asked, with a proof: use `belay approve`.');
+  take('reject', rejectUpdate, 'Reject what is asked, with a reason: use `belay reject`.');
   setHandler(approvalQuery, () => questionOf(questions), { description: 'What people are asked to approve, or null.' });
   return questions;
 }
 
-function questionOf({ open, parts }: Questions): ApprovalQuestion | null {
+function questionOf({ open }: Questions): ApprovalQuestion | null {
   if (open === null) return null;
-  const { plan, hash, asked, endsMs } = open;
+  const { parts, question } = open;
+  const { plan, hash, asked, endsMs } = question;
   return { plan, hash, parts, asked, until: new Date(endsMs).toISOString() };
 }
 
@@ -211,8 +207,9 @@ async function decide(
   decision: Decided,
   { by, why, proof }: ApprovalAnswer,
 ): Promise<CountedAnswer> {
-  const question = questions.open;
-  if (question === null) throw usageFailure('nothing is asked now');
+  const { open } = questions;
+  if (open === null) throw usageFailure('nothing is asked now');
+  const { question, show } = open;
   const { plan } = question;
   const checked = await checkApproval({ plan, decision, by, why, proof, atMs: Date.now() }).catch((error: unknown) => {
     const cause = error instanceof ActivityFailure ? error.cause : error;
@@ -220,10 +217,8 @@ async function decide(
     throw usageFailure(cause instanceof Error ? cause.message : 'no worker could verify it');
   });
   // Someone else may have decided during the verification.
-  const overtaken =
-    questions.open === question
-      ? problemOfAnswer(question, decision, { plan: question.hash, by, why, proof }, Date.now())
-      : 'nothing is asked now';
+  const stillOpen = questions.open === open ? question : null;
+  const overtaken = problemOfAnswer(stillOpen, decision, { plan: question.hash, by, why, proof }, Date.now());
   if (overtaken !== null) throw usageFailure(overtaken);
   const { proven } = checked;
   const at = new Date().toISOString();
@@ -233,7 +228,7 @@ async function decide(
     const problem = countYes(question, { by, why, at, proof }, { ...checked, isRuleByRule });
     if (problem !== null) throw usageFailure(problem);
   }
-  questions.onAnswer();
+  show();
   return { plan, at };
 }
 
