@@ -38,10 +38,10 @@ interface NextPart {
 export function freezeHold(run: RunState): Hold {
   const { input, plan, targets, type } = run;
   const thaws = listenForThaws();
-  const overriding = { input, result: run.result, letOff: [] };
   const whole: NextPart = { backsUp: input.serverId !== undefined, targets };
   const waits = plan.ifFrozen === 'wait' && type !== 'watchDeployment';
   const { frozen: frozenAtFirst, override } = factOf(run.facts, FREEZES_FACT) ?? {};
+  const letOff = letOffBy(override);
   let isFirst = true;
 
   const heldIn = (next: NextPart, frozen: FrozenParts | null | undefined, mayPass = false): HeldPart | null =>
@@ -59,7 +59,7 @@ export function freezeHold(run: RunState): Hold {
       ...targetsInput(next),
       ...definedFields({ serverId: input.serverId, fleet: input.fleet, keepGoing }),
       backsUp,
-      letOff: overriding.letOff,
+      letOff,
       atMs: Date.now(),
     });
     // A cancelled run starts nothing, so it needs no answer.
@@ -95,7 +95,7 @@ export function freezeHold(run: RunState): Hold {
   }
 
   return {
-    refuse: () => applyOverride(overriding, override) ?? refuseFrozen(frozenAtFirst),
+    refuse: () => applyOverride(input, run.result, override) ?? refuseFrozen(frozenAtFirst),
     async begin() {
       const frozen = isFirst ? (frozenAtFirst ?? null) : await ask({ ...whole, keepGoing: plan.keepGoing });
       isFirst = false;
@@ -109,7 +109,7 @@ export function freezeHold(run: RunState): Hold {
       const next = part.kind === 'backup' ? { backsUp: true, targets } : { backsUp: false, targets: [part.target] };
       return waitFor(next, await askFirst(next));
     },
-    carries: () => (overriding.letOff.length === 0 ? {} : { letOff: overriding.letOff }),
+    carries: () => (letOff.length === 0 ? {} : { letOff }),
   };
 }
 
@@ -246,23 +246,19 @@ function recordHeld(result: { held: Held[] }): (by: readonly FrozenBy[], end?: H
   };
 }
 
-interface Exempted {
-  readonly input: Pick<RunInput, 'override'>;
-  readonly result: { held: Held[] };
-  letOff: LetOff[];
-}
+/** What a run or rollout is exempted from. @param answer what the worker said when the workflow began */
+export const letOffBy = (answer: OverrideAnswer | undefined): LetOff[] =>
+  answer !== undefined && 'letOff' in answer ? answer.letOff : [];
 
-/**
- * Exempts a run or rollout from the freezes that its input names, and records who decided and why.
- *
- * @param answer what the worker said when the workflow began. @returns null if it may start
- */
-export function applyOverride(state: Exempted, answer: OverrideAnswer | undefined): Conclusion | null {
-  const { override } = state.input;
+/** Records who exempted a run or rollout from the freezes that its input names, and why. @returns null if it may start */
+export function applyOverride(
+  { override }: Pick<RunInput, 'override'>,
+  result: { held: Held[] },
+  answer: OverrideAnswer | undefined,
+): Conclusion | null {
   if (override === undefined) return null;
   if (answer === undefined) return conclude('not_started', 'Internal', 'the worker did not judge the override');
   if ('error' in answer) return conclude('not_started', answer.error.type, answer.error.message);
-  state.letOff = answer.letOff;
-  for (const { kind, name } of answer.letOff) recordExempted(state.result, kind, name, override);
+  for (const { kind, name } of answer.letOff) recordExempted(result, kind, name, override);
   return null;
 }

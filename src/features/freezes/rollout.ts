@@ -9,7 +9,7 @@ import type { WaitingForThaw } from '../../contract/waiting.ts';
 import { judgeFreezes } from '../../workflows/activity-proxies.ts';
 import type { RolloutHook, RolloutState, Stop } from '../rollouts/hooks.ts';
 import type { TargetResult } from '../rollouts/shapes.ts';
-import { applyOverride, awaitThaw, listenForThaws, tooManyThaws, unlessOver } from './hold.ts';
+import { applyOverride, awaitThaw, letOffBy, listenForThaws, tooManyThaws, unlessOver } from './hold.ts';
 import { heldPart } from './rules.ts';
 import { FREEZES_FACT, type FrozenBy } from './shapes.ts';
 import { frozenText, tooLongText } from './text.ts';
@@ -17,14 +17,15 @@ import { frozenText, tooLongText } from './text.ts';
 export function frozenServers(rollout: RolloutState): RolloutHook {
   const { input, plan, facts, result } = rollout;
   const thaws = listenForThaws();
-  const overriding = { input, result, letOff: [] };
+  const override = factOf(facts, FREEZES_FACT)?.override;
+  const letOff = letOffBy(override);
   let waiting: WaitingForThaw | null = null;
 
   async function frozenNow({ serverId, deployments }: TargetResult) {
     const targets = deployments.filter(({ outcome }) => outcome === null).map(({ target }) => target);
     const keepGoing = input.options?.keepGoing ?? false;
     const planned = { ...targetsInput(targets), serverId, fleet: input.fleet, backsUp: true, keepGoing };
-    const { frozen, epoch } = await judgeFreezes({ ...planned, letOff: overriding.letOff, atMs: Date.now() });
+    const { frozen, epoch } = await judgeFreezes({ ...planned, letOff, atMs: Date.now() });
     return { by: heldPart(frozen, { serverId, targets }, keepGoing)?.by ?? [], epoch };
   }
 
@@ -58,7 +59,7 @@ export function frozenServers(rollout: RolloutState): RolloutHook {
   }
 
   return {
-    refuse: () => applyOverride(overriding, factOf(facts, FREEZES_FACT)?.override),
+    refuse: () => applyOverride(input, result, override),
     async mayStart(target) {
       const answer = await unlessOver(frozenNow(target), rollout.isOver);
       if (answer === null || rollout.stopIfRestored(answer.epoch)) return false;
@@ -71,7 +72,7 @@ export function frozenServers(rollout: RolloutState): RolloutHook {
       return false;
     },
     // A freeze that it overrides may end meanwhile, and another one may begin under the same name.
-    carries: () => (input.override === undefined ? {} : { letOff: overriding.letOff }),
+    carries: () => (input.override === undefined ? {} : { letOff }),
     /** Its run may have met a freeze that began later. */
     serverEnded({ serverId, error }) {
       if (error?.type === 'Frozen' && result.phase !== 'stopping')
