@@ -5,7 +5,6 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { WaitingForApproval } from '../../contract/waiting.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import type { RolloutHook, RolloutState } from '../rollouts/hooks.ts';
-import type { TargetResult } from '../rollouts/shapes.ts';
 import { noLongerGoodText, plannedParts, summaryOf } from './rules.ts';
 import {
   APPROVALS_FACT,
@@ -65,14 +64,6 @@ export function approvedServers(rollout: RolloutState): RolloutHook {
   const givenFor = (wave: string): ApprovedParts[] =>
     [given.get(null), given.get(wave)].filter((it) => it !== undefined);
 
-  /** With the path of the server's part to the root hash. */
-  const approvedFor = ({ serverId, wave }: TargetResult): Approved[] =>
-    givenFor(wave).flatMap(({ approved, parts, tree }) => {
-      const index = parts.findIndex((it) => it.serverId === serverId);
-      const part = parts[index];
-      return part === undefined ? [] : [{ ...approved, part: { ...part, path: tree.pathTo(index) } }];
-    });
-
   return {
     async begin() {
       const answer = factOf(facts, APPROVALS_FACT);
@@ -100,8 +91,13 @@ export function approvedServers(rollout: RolloutState): RolloutHook {
       stopUnapproved(conclude('not_started', 'ApprovalExpired', `server ${serverId}: ${expired}`), 'approval');
       return false;
     },
-    carries(target) {
-      const approved = approvedFor(target);
+    /** With the path of the server's part to the root hash. */
+    carries({ wave, serverId }) {
+      const approved = givenFor(wave).flatMap(({ approved: whole, parts, tree }): Approved[] => {
+        const index = parts.findIndex((it) => it.serverId === serverId);
+        const part = parts[index];
+        return part === undefined ? [] : [{ ...whole, part: { ...part, path: tree.pathTo(index) } }];
+      });
       return approved.length === 0 ? {} : { approved };
     },
     waiting: () => (result.phase === 'approval' ? waiting : null),
@@ -132,9 +128,7 @@ function planOfRollout(
           servers: targets.length,
           ...definedFields({ after, approval }),
         })),
-        ...definedFields({ onGates }),
-        ...(deploysUntil === undefined ? {} : { deploysUntil }),
-        ...(options === undefined ? {} : { options }),
+        ...definedFields({ onGates, deploysUntil, options }),
       },
       commit: options?.commit ?? null,
       rules,
