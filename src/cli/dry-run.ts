@@ -1,7 +1,7 @@
 /** `--dry-run`: shows what a run or rollout would do and what would keep it from that, and starts nothing. */
 import { readConfiguration } from '../config/load.ts';
 import { definedFields } from '../contract/plain-object.ts';
-import { policyOf } from '../config/policy.ts';
+import { policyOf, type Policy } from '../config/policy.ts';
 import { BelayError, EXIT } from '../contract/errors.ts';
 import { printAnswer } from '../process/json-document.ts';
 import { withBelay } from './open-belay.ts';
@@ -9,12 +9,79 @@ import { approvalsPart } from '../features/approvals/actions.ts';
 import { checksPart } from '../features/site-checks/dry-run.ts';
 import { etaPart } from '../features/advice/dry-run.ts';
 import { freezesPart } from '../features/freezes/actions.ts';
-import type { DryRunPart, Planned } from './planned.ts';
 import { counted } from '../contract/results.ts';
-import { operationsOf, targetText, type PlannedOperation } from '../contract/target.ts';
+import {
+  operationsOf,
+  targetsOf,
+  targetText,
+  type PlannedOperation,
+  type RunParts,
+  type Target,
+} from '../contract/target.ts';
 import { planRun } from '../request/run-options.ts';
 import { triesFact } from '../request/run-details.ts';
 import { operationIdOf } from '../contract/ids.ts';
+import type { RunType } from '../contract/names.ts';
+import type { RunInput } from '../contract/run.ts';
+import type { RolloutInput } from '../features/rollouts/shapes.ts';
+import { startProblem } from '../request/input/start-request.ts';
+import { validateRolloutInput } from '../request/input/rollout-input.ts';
+import type { Belay } from '../starter.ts';
+
+/* What a dry run is about, and what a part of its answer is. */
+
+/** One run: that of a single run, or of one server of a rollout. */
+interface PlannedRun extends RunParts {
+  targets: Target[];
+  /** Null for a single run. */
+  wave: string | null;
+}
+
+export interface Planned {
+  problem: string | null;
+  runs: PlannedRun[];
+  /** Those of each run, and what it is exempted from. */
+  options: RunInput;
+  rollout: Omit<RolloutInput, 'key'> | null;
+}
+
+interface PartContext {
+  belay: Belay;
+  /** Of the belay.yaml of this machine. */
+  policy: Policy;
+  /** The service that the command line names. */
+  named: string | undefined;
+}
+
+interface Shown {
+  /** For --json. */
+  value: unknown;
+  lines: string[];
+}
+
+export interface DryRunPart {
+  /** Its field in the JSON document. */
+  name: string;
+  look: (planned: Planned, context: PartContext) => Promise<Shown>;
+}
+
+export function plannedRun(type: RunType, input: RunInput, key: string | undefined): Planned {
+  return {
+    problem: startProblem(type, input, key),
+    runs: [{ serverId: input.serverId, targets: targetsOf(input), wave: null }],
+    options: input,
+    rollout: null,
+  };
+}
+
+export function plannedRollout(input: Omit<RolloutInput, 'key'>, key = 'any'): Planned {
+  const runs = input.waves.flatMap(({ name, targets }) =>
+    targets.map((it) => ({ serverId: it.serverId, fleet: input.fleet, targets: targetsOf(it), wave: name })),
+  );
+  const { override, noCheck } = input;
+  const options = { ...input.options, ...definedFields({ override, noCheck }) };
+  return { problem: validateRolloutInput({ ...input, key }), runs, options, rollout: input };
+}
 
 /* Which of its locks are held now, and by whom. */
 
@@ -84,8 +151,6 @@ const servicePart: DryRunPart = {
     return { value: service, lines: [`service: ${service ?? 'unknown: nothing names one and no worker polls'}`] };
   },
 };
-
-export { plannedRollout, plannedRun } from './planned.ts';
 
 /** In the order in which they are shown. Each answers one question about the plan. */
 const PARTS: readonly DryRunPart[] = [

@@ -4,12 +4,12 @@ import { firstFreezeAhead } from './actions-ahead.ts';
 import { operationsOf, type PlannedOperation } from '../../contract/target.ts';
 import { type OperationAdvice, etaOfRuns } from './rules.ts';
 import { nameOfAdvice, usualText } from './actions.ts';
-import type { DryRunPart } from '../../cli/planned.ts';
+import type { DryRunPart } from '../../cli/dry-run.ts';
 
 export const etaPart: DryRunPart = {
   name: 'eta',
   async look(planned, { belay, policy }) {
-    const { runs, rollout, override } = planned;
+    const { runs, rollout, options } = planned;
     const operations = runs.flatMap(operationsOf);
     const of = operations.map((it) => ('target' in it ? { target: it.target } : it));
     const past = await belay.advise({ of }).catch((): OperationAdvice[] => []);
@@ -21,7 +21,7 @@ export const etaPart: DryRunPart = {
     );
     const nowMs = Date.now();
     const untilMs = nowMs + (eta === null ? 0 : (eta.p95Ms ?? eta.usuallyMs));
-    const freeze = firstFreezeAhead(policy, operations, { nowMs, untilMs, letOff: new Set(override?.freezes) });
+    const freeze = firstFreezeAhead(policy, operations, { nowMs, untilMs, letOff: new Set(options.override?.freezes) });
     return {
       value: {
         usuallyMs: eta?.usuallyMs ?? null,

@@ -30,7 +30,7 @@ import type { RolloutWave } from '../rollouts/shapes.ts';
 import type { PolicyApproval } from './worker-proofs.ts';
 import { askedWhen } from './rules.ts';
 import { operationsOf } from '../../contract/target.ts';
-import type { DryRunPart, Planned } from '../../cli/planned.ts';
+import type { DryRunPart, Planned } from '../../cli/dry-run.ts';
 
 export interface DecideOptions {
   plan?: string;

@@ -22,7 +22,7 @@ import { TIMING } from '../../contract/timing.ts';
 import { aboutText } from '../../contract/duration.ts';
 import { holdsBack, type ListedFreeze } from './worker-rules.ts';
 import { planRun } from '../../request/run-options.ts';
-import type { DryRunPart, Planned } from '../../cli/planned.ts';
+import type { DryRunPart, Planned } from '../../cli/dry-run.ts';
 
 interface ScopeOptions {
   fleet?: string[];
@@ -279,7 +279,7 @@ const findIn =
     return running.filter(({ workflowId }) => ids.includes(workflowId));
   };
 
-async function letOffBy({ override }: Planned, judge: FreezeJudge): Promise<LetOff[]> {
+async function letOffBy({ options: { override } }: Planned, judge: FreezeJudge): Promise<LetOff[]> {
   if (override === undefined) return [];
   const answer = await judge.override(override.freezes, Date.now(), TIMING.client.startMs);
   if ('error' in answer) throw new BelayError(answer.error.type, answer.error.message);

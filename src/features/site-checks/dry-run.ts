@@ -1,15 +1,15 @@
 /** Shows how the sites would be checked. Workers read their own belay.yaml; this command reads that of its machine. */
 import { isApp, targetText } from '../../contract/target.ts';
 import { commitText } from '../../contract/commit.ts';
-import type { DryRunPart } from '../../cli/planned.ts';
+import type { DryRunPart } from '../../cli/dry-run.ts';
 
 /** Only the workers' file may have a report. */
 const REFUSED = 'unless the workers know a check or a report for it, the run would end with Usage, exit code 2';
 
 export const checksPart: DryRunPart = {
   name: 'checks',
-  look({ runs, options, noCheck }, { policy: { checkOf } }) {
-    const { commit = null } = options;
+  look({ runs, options }, { policy: { checkOf } }) {
+    const { commit = null, noCheck } = options;
     const targets = runs.flatMap((run) => run.targets);
     const sites = targets
       .filter((it) => !isApp(it))
