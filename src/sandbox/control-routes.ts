@@ -5,10 +5,9 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { NothingBegun, type Controls } from './controls.ts';
-import { deliveryFaultSchema } from './delivery-faults.ts';
-import { faultSchema } from './faults.ts';
+import { subscriptionSchema } from './deliveries.ts';
+import { deliveryFaultSchema, faultSchema } from './faults.ts';
 import { scriptSchema } from './script.ts';
-import { subscriptionSchema } from './subscriptions.ts';
 
 export function controlRoutes(app: FastifyInstance, controls: Controls): void {
   app.setErrorHandler((error, _request, reply) => {

@@ -1,11 +1,9 @@
 /** Controls the sandbox: scripts, faults, other users, webhooks. */
-import type { SandboxDeliveries, Delivery } from './deliveries.ts';
-import type { DeliveryFault } from './delivery-faults.ts';
+import type { SandboxDeliveries, Delivery, Subscription } from './deliveries.ts';
 import { alertFired, deleted, type Announcer } from './announce.ts';
 import type { Answers, JournalEntry, State } from './state.ts';
-import type { Fault } from './faults.ts';
+import type { DeliveryFault, Fault } from './faults.ts';
 import { kindOn, type Resource, type ScriptPart } from './script.ts';
-import type { Subscription } from './subscriptions.ts';
 
 type ResourceRef = { site: string } | { app: string } | { server: string };
 

@@ -1,11 +1,10 @@
 /** Delivers events to all subscribers, applies the queued faults, and records every attempt. */
 import { randomUUID, randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import type { DeliveryFault, DeliveryFaultKind } from './delivery-faults.ts';
+import { z } from 'zod';
 import type { SandboxEvent } from './announce.ts';
 import type { Lifetime } from './lifetime.ts';
-import { endpointOf, type Endpoint, type Subscription } from './subscriptions.ts';
-import { createFaultQueue } from './faults.ts';
+import { createFaultQueue, type DeliveryFault, type DeliveryFaultKind } from './faults.ts';
 
 export interface Delivery extends Message {
   type: string;
@@ -80,6 +79,64 @@ export function createDeliveries(lifetime: Lifetime) {
   };
 }
 
+/* Subscribed endpoints, with retries and timeouts as the Standard Webhooks specification recommends. */
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Pauses between attempts; the first attempt is immediate. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+const TIMEOUT_MS = 15 * SECOND_MS;
+
+export const subscriptionSchema = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  secret: z.string().refine(isSecret, 'must be whsec_ followed by base64'),
+  /** Pauses between attempts. The defaults grow from 5 seconds to a day, three days in all. */
+  retryDelaysMs: z.array(z.number().int().min(0)).optional(),
+  /** Timeout of one attempt. Default: 15,000. */
+  timeoutMs: z.number().int().min(1).optional(),
+});
+
+export type Subscription = z.infer<typeof subscriptionSchema>;
+
+interface Endpoint {
+  url: string;
+  webhook: Webhook;
+  retryDelaysMs: readonly number[];
+  timeoutMs: number;
+  /** True after a 410 answer. The endpoint then gets no more deliveries. */
+  gone: boolean;
+}
+
+/** @throws if the secret is invalid */
+const endpointOf = (subscription: Subscription): Endpoint => ({
+  url: subscription.url,
+  webhook: new Webhook(subscription.secret),
+  retryDelaysMs: subscription.retryDelaysMs ?? RETRY_DELAYS_MS,
+  timeoutMs: subscription.timeoutMs ?? TIMEOUT_MS,
+  gone: false,
+});
+
+function isSecret(text: string): boolean {
+  try {
+    return text.startsWith('whsec_') && new Webhook(text) instanceof Webhook;
+  } catch {
+    return false;
+  }
+}
+
 /* One signed POST to an endpoint, and its result. */
 
 interface Message {
@@ -101,7 +158,7 @@ interface DeliveryResult extends Attempt {
   retryAfterMs: number;
 }
 
-const STALE_MS = 60 * 60 * 1_000;
+const STALE_MS = HOUR_MS;
 const RETRY_AFTER_CODES = [429, 502, 503, 504];
 
 async function attempt(endpoint: Endpoint, message: Message, lifetime: Lifetime): Promise<DeliveryResult> {

@@ -1,9 +1,9 @@
-/** Faults between a caller and the service: which request fails, how often, and how. */
+/** Faults between a caller and the service, and between the sandbox and an endpoint: what fails, how often, and how. */
 import { z } from 'zod';
 
 /* A queue of faults for later requests or deliveries. The oldest match is used first. */
 
-export const turnFields = {
+const turnFields = {
   /** How many matches succeed first. */
   skip: z.number().int().min(0).optional(),
   /** How many matches fail. Default: 1. */
@@ -40,6 +40,8 @@ export function createFaultQueue<T extends QueuedFault>(): FaultQueue<T> {
     },
   };
 }
+
+/* Faults between a caller and the service: which request fails, and how. */
 
 const ROUTES = ['deploy', 'latest', 'create-backup', 'backup', 'page'] as const;
 export type Route = (typeof ROUTES)[number];
@@ -80,3 +82,34 @@ export const faultOf = (faults: FaultQueue<Fault>, route: Route, target: string)
 
 export const hasEffect = ({ effect, answer }: Fault): boolean =>
   effect === true || answer.kind === 'true' || answer.kind === 'numeric_id';
+
+/* Faults between the sandbox and an endpoint: which delivery fails, and how. */
+
+const sendingSchema = z.discriminatedUnion('kind', [
+  /** Sends this many copies with the same id, each with its own retries; by default all at once. */
+  z.strictObject({
+    kind: z.literal('repeat'),
+    copies: z.number().int().min(1),
+    intervalMs: z.number().int().min(0).optional(),
+  }),
+  /** Sent late, so that later deliveries overtake it. */
+  z.strictObject({ kind: z.literal('delay'), delayMs: z.number().int().min(0) }),
+  z.strictObject({ kind: z.literal('drop') }),
+  /** Sent after the endpoint has answered the first attempt of the next delivery. */
+  z.strictObject({ kind: z.literal('defer') }),
+  /** Every attempt is signed with another secret. */
+  z.strictObject({ kind: z.literal('forge') }),
+  /** Every attempt has a valid signature that is an hour old. */
+  z.strictObject({ kind: z.literal('stale') }),
+]);
+
+/** An event sent to two endpoints counts as two deliveries. */
+export const deliveryFaultSchema = z.strictObject({
+  /** Type of the event. Default: any. */
+  type: z.string().optional(),
+  ...turnFields,
+  sending: sendingSchema,
+});
+
+export type DeliveryFault = z.infer<typeof deliveryFaultSchema>;
+export type DeliveryFaultKind = DeliveryFault['sending']['kind'];

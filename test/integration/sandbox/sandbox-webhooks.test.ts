@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import type { DeliveryFault } from '../../../src/sandbox/delivery-faults.ts';
+import { RETRY_DELAYS_MS, type Subscription } from '../../../src/sandbox/deliveries.ts';
+import type { DeliveryFault } from '../../../src/sandbox/faults.ts';
 import type { SandboxEvent } from '../../../src/sandbox/announce.ts';
 import { startSandbox, type Sandbox } from '../../../src/sandbox/server.ts';
-import { RETRY_DELAYS_MS, type Subscription } from '../../../src/sandbox/subscriptions.ts';
 import { atEnd } from '../../support/at-end.ts';
 import { eventually } from '../../support/eventually.ts';
 
