@@ -117,11 +117,13 @@ export async function list(options: RunListOptions): Promise<void> {
   await writeSummary(file, () => listMarkdown(runs));
   if (asJson === true) return printDocument({ runs, counts });
   if (runs.length === 0) return print('no runs');
-  const columns = columnsOf(process.stdout);
   const more = runs.length === most ? `; ${MORE_TO_LIST}` : '';
   // Whoever looks at a terminal looks at its end.
-  const inOrder = columns === null ? runs : runs.toReversed();
-  print([...runTable(inOrder, columns), `${counted(runs.length, 'run')}: ${countsText(counts)}${more}`]);
+  const inOrder = process.stdout.isTTY ? runs.toReversed() : runs;
+  print([
+    ...runTable(inOrder, columnsOf(process.stdout)),
+    `${counted(runs.length, 'run')}: ${countsText(counts)}${more}`,
+  ]);
 }
 
 /* What `belay wait`, `status` and `cancel` do, for a run or rollout that was started before. */

@@ -116,13 +116,10 @@ const HAS_REMEDY = /(?:: |, or |, then )(?:check|give|map|name|release|set|start
 /** The reason takes what room is left. */
 export function lineInList(
   { startedAt, outcome, error }: Pick<RunResult, 'startedAt' | 'outcome' | 'error'>,
-  { state, about, columns }: { state: string; about: string; columns: number | null },
+  { state, about, columns }: { state: string; about: string; columns: number },
 ): string {
   const [start, end] = [`${startedAt === null ? '' : secondsOf(startedAt)}  `, `  ${about}`];
-  const reason = reasonIn(
-    { outcome, error },
-    columns === null ? null : columns - screenWidth(start + state.padEnd(12) + end),
-  );
+  const reason = reasonIn({ outcome, error }, columns - screenWidth(start + state.padEnd(12) + end));
   return `${start}${colorize({ outcome, error }, state.padEnd(12))}${end}${reason}`;
 }
 
@@ -132,10 +129,10 @@ export const secondsOf = (instant: string): string => instant.replace(/\.\d+Z$/,
 /** A reason that is cut to less than this makes no sense. */
 const LEAST_ROOM = 12;
 
-/** Why something ended as it did, for the end of a line. @param room null: any length */
-function reasonIn({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, room: number | null): string {
-  if (error === null || outcome === null || (room !== null && room < LEAST_ROOM)) return '';
-  return fitting(`  ${plainText(error.message, Infinity)}`, room ?? Infinity);
+/** Why something ended as it did, for the end of a line. */
+function reasonIn({ outcome, error }: Pick<RunResult, 'outcome' | 'error'>, room: number): string {
+  if (error === null || outcome === null || room < LEAST_ROOM) return '';
+  return fitting(`  ${plainText(error.message, Infinity)}`, room);
 }
 
 /** A run that was terminated has parts whose outcome nobody recorded. */
@@ -179,8 +176,8 @@ const COLUMNS: readonly Column[] = [
 ];
 const FROM = COLUMNS.findIndex(({ title }) => title === 'FROM');
 
-/** @param columns of the screen; null: nothing is cut. @returns the line of titles, then one for each run */
-export function runTable(runs: readonly RunResult[], columns: number | null): string[] {
+/** @param columns of the screen. @returns the line of titles, then one for each run */
+export function runTable(runs: readonly RunResult[], columns: number): string[] {
   const rows = runs.map(cellsOf);
   // Most runs that people start have no such notes.
   const shown = (_: unknown, index: number) => index !== FROM || rows.some((cells) => cells[FROM] !== '');
@@ -195,7 +192,7 @@ export function runTable(runs: readonly RunResult[], columns: number | null): st
       const run = runs[index]!;
       const state = stateOfResult(run);
       const colored = line.replace(state, () => colorize(run, state));
-      return colored + reasonIn(run, columns === null ? null : columns - screenWidth(line));
+      return colored + reasonIn(run, columns - screenWidth(line));
     }),
   ];
 }

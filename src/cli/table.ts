@@ -13,18 +13,13 @@ export interface Column {
 
 const GAP = 2;
 
-/** @param width of the screen; null: nothing is cut. @returns the line of titles, then one for each row */
-export function tableLines(
-  all: readonly Column[],
-  allRows: readonly (readonly string[])[],
-  width: number | null,
-): string[] {
-  const kept = width === null ? all : fittingColumns(all, allRows, width);
-  const columns = all.filter((column) => kept.includes(column));
-  const rows = allRows.map((cells) => cells.filter((_, index) => kept.includes(all[index]!)));
+/** @param width of the screen. @returns the line of titles, then one for each row */
+export function tableLines(all: readonly Column[], allRows: readonly (readonly string[])[], width: number): string[] {
+  const columns = fittingColumns(all, allRows, width);
+  const rows = allRows.map((cells) => cells.filter((_, index) => columns.includes(all[index]!)));
   const lines = [columns.map(({ title }) => title), ...rows];
   const natural = columns.map((_, index) => Math.max(...lines.map((cells) => screenWidth(cells[index] ?? ''))));
-  const widths = width === null ? natural : cutWidths(columns, natural, width);
+  const widths = cutWidths(columns, natural, width);
   return lines.map((cells) =>
     widths
       .map((room, index) => {

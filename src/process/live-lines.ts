@@ -25,9 +25,8 @@ export function screenSize({ rows, columns }: Pick<NodeJS.WriteStream, 'rows' | 
   return { rows: Math.max(1, (rows || 24) - 1), columns: Math.max(20, (columns || 80) - 1) };
 }
 
-/** Returns how wide lines may be. Null for any width, because no terminal shows them. */
-export const columnsOf = (stream: NodeJS.WriteStream): number | null =>
-  stream.isTTY ? screenSize(stream).columns : null;
+/** Returns how wide lines may be: any width if no terminal shows them. */
+export const columnsOf = (stream: NodeJS.WriteStream): number => (stream.isTTY ? screenSize(stream).columns : Infinity);
 
 export function createLiveLines(stream: NodeJS.WriteStream): LiveLines {
   let drawn: string[] = [];

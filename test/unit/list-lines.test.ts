@@ -28,7 +28,7 @@ test('a list of runs has a header, whole seconds, durations and what is deployed
     }),
     emptyResult({ startedAt, phase: 'backup', workflowId: 'backup:12:k' }),
   ];
-  assert.deepEqual(runTable(runs, null).map(plain), [
+  assert.deepEqual(runTable(runs, Infinity).map(plain), [
     'STARTED               STATE                TOOK   SITES      RUN',
     '2026-03-02T08:00:00Z  completed            2m10s  34, app 7  w1',
     '2026-03-02T08:00:00Z  in progress: backup  –      –          backup:12:k',
@@ -37,7 +37,7 @@ test('a list of runs has a header, whole seconds, durations and what is deployed
 
 test('a list of runs shows who started them from CI and for which commit, if any run names it', () => {
   const meta = { by: 'ann', commit: '3f2c1ab0000011112222', job: 'https://ci.example/1' };
-  const lines = runTable([emptyResult({ workflowId: 'w1', meta }), emptyResult({ workflowId: 'w2' })], null);
+  const lines = runTable([emptyResult({ workflowId: 'w1', meta }), emptyResult({ workflowId: 'w2' })], Infinity);
   assert.deepEqual(lines.map(plain), [
     'STARTED  STATE        TOOK  SITES  FROM              RUN',
     '–        in progress  –     –      ann 3f2c1ab00000  w1',
@@ -49,7 +49,7 @@ test('a list cuts sites and reasons to fit on the screen, and never the id of a 
   const deployments = ['34', '35', '36', '37', '38'].map((id) => emptyDeployment(siteTarget(id)));
   const run = emptyResult({ ...failed, startedAt, endedAt: startedAt, workflowId: 'deploy:34:k', deployments });
   const whole = `2026-03-02T08:00:00Z  failed  1s    34, 35, 36, 37, 38  deploy:34:k  ${message}`;
-  assert.equal(plain(runTable([run], null)[1]!), whole);
+  assert.equal(plain(runTable([run], Infinity)[1]!), whole);
   assert.equal(plain(runTable([run], 100)[1]!), `${whole.slice(0, 99)}…`);
   assert.equal(plain(runTable([run], 60)[1]!), '2026-03-02T08:00:00Z  failed  1s    34, 35, 36…  deploy:34:k');
 });
@@ -60,9 +60,9 @@ test('a list since a time is long, whether of runs or of rollouts, and a cut one
     [20, 1_000, 5],
   );
   const rollouts = ['a', 'b'].map((key) => emptyRollout({ startedAt, workflowId: `rollout:steady:${key}` }));
-  assert.equal(rolloutListLines(rollouts, 2, null).at(-1), '2 rollouts; use a higher --limit to see more');
-  assert.equal(rolloutListLines(rollouts, 3, null).length, 2);
-  assert.deepEqual(rolloutListLines([], 3, null), ['no rollouts']);
+  assert.equal(rolloutListLines(rollouts, 2, Infinity).at(-1), '2 rollouts; use a higher --limit to see more');
+  assert.equal(rolloutListLines(rollouts, 3, Infinity).length, 2);
+  assert.deepEqual(rolloutListLines([], 3, Infinity), ['no rollouts']);
 });
 
 test('a list of rollouts tells the attempts of one id apart, and says why one failed', () => {
@@ -70,7 +70,7 @@ test('a list of rollouts tells the attempts of one id apart, and says why one fa
   const lines = [
     { ...rollout, ...failed },
     { ...rollout, outcome: 'completed' as const, attempt: 2 },
-  ].map((it) => plain(rolloutListLine(it, null)));
+  ].map((it) => plain(rolloutListLine(it, Infinity)));
   assert.deepEqual(lines, [
     `${shownStart}  failed        rollout:steady:k  none  ${message}`,
     `${shownStart}  completed     rollout:steady:k, attempt 2  none`,

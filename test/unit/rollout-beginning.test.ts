@@ -39,7 +39,7 @@ async function statusOf({ historyLength, raw, ageMs = 1_000, phase, failure = ne
   const session = { client, namespace: 'default', uiUrl: null, workers: () => Promise.resolve({ pollers: [] }) };
   const status = await rolloutStatus(session as unknown as Session, handle as never);
   const it: InFlight = { workflowId: ids.workflowId, askedAt: '', needsAttention: true, kind: 'rollout', status };
-  const [, row] = inFlightTable({ inFlight: [it] }, Date.now(), null);
+  const [, row] = inFlightTable({ inFlight: [it] }, Date.now(), Infinity);
   const [, , shownPhase] = (typeof row === 'string' ? row : (row?.text ?? '')).split(/ {2,}/);
   return { contact: status.contact, phase: shownPhase, head: headLine(status), now: rolloutNow(status) };
 }

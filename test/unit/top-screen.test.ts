@@ -36,8 +36,7 @@ function run(more: Partial<InFlight> = {}, lastStatus = 'building'): InFlight {
 }
 
 const textOf = (line: LiveLine): string => (typeof line === 'string' ? line : line.text);
-const rowsOf = (it: InFlight[], width: number | null = null) =>
-  inFlightTable({ inFlight: it }, nowMs, width).map(textOf);
+const rowsOf = (it: InFlight[], width = Infinity) => inFlightTable({ inFlight: it }, nowMs, width).map(textOf);
 
 test('a table has aligned columns, and cuts those that may be cut in their turn', () => {
   const columns = [{ title: 'A', cut: { to: 4, turn: 2 } }, { title: 'B' }, { title: 'C', cut: { to: 3, turn: 1 } }];
@@ -45,7 +44,7 @@ test('a table has aligned columns, and cuts those that may be cut in their turn'
     ['one', 'x', 'short'],
     ['部署中部署', 'yy', 'longer than that'],
   ];
-  assert.deepEqual(tableLines(columns, rows, null), [
+  assert.deepEqual(tableLines(columns, rows, Infinity), [
     'A           B   C',
     'one         x   short',
     '部署中部署  yy  longer than that',
@@ -104,7 +103,7 @@ test('what has ended follows what is in flight, with its outcome, when, and why'
     { kind: 'run', result },
     { kind: 'rollout', result: rollout },
   ] as const;
-  const lines = inFlightTable({ inFlight: [run()], ended }, nowMs, null).map(textOf);
+  const lines = inFlightTable({ inFlight: [run()], ended }, nowMs, Infinity).map(textOf);
   assert.match(lines[2] ?? '', /^deploy:a7:k +1 h +failed +a7 +ended 5 min ago: boom$/);
   assert.match(lines[3] ?? '', /^rollout:x:k +1 h +completed +rollout x of f +none; ended 5 min ago$/);
   const nothing = { inFlight: [], total: 0, complete: true };
@@ -169,7 +168,7 @@ test('a row of a rollout shows what it waits for, and how its servers ended', ()
 test('text from outside brings neither control characters nor line ends into a row', () => {
   const hostile = run({ workflowId: 'deploy:\u001b[2J\u202ea1:k' }, 'a\u0007\nb\u009b2J');
   const reading = { ...READING, status: '\u001b]0;x\u0007', problem: 'x\r\ny' };
-  for (const line of [...rowsOf([hostile]), ...targetsTable([reading], nowMs, null).map(textOf)]) {
+  for (const line of [...rowsOf([hostile]), ...targetsTable([reading], nowMs, Infinity).map(textOf)]) {
     // eslint-disable-next-line no-control-regex -- the test asserts that there are none
     assert.doesNotMatch(line, /[\u0000-\u001f\u007f-\u009f\u202e]/);
   }
@@ -177,7 +176,7 @@ test('text from outside brings neither control characters nor line ends into a r
 
 test('only what needs attention is painted, and a snapshot counts it', () => {
   const urgent = run({ needsAttention: true });
-  const lines = inFlightTable({ inFlight: [urgent, run()] }, nowMs, null);
+  const lines = inFlightTable({ inFlight: [urgent, run()] }, nowMs, Infinity);
   assert.deepEqual(
     lines.map((line) => typeof line),
     ['object', 'object', 'string'],
@@ -216,7 +215,7 @@ const READING = {
 test('a row of a site is painted by what its status means, and red if its read failed', () => {
   const states = ['completed', 'failed', 'in_progress'] as const;
   const readings = [...states.map((state) => ({ ...READING, state })), { ...READING, problem: '500' }];
-  const [, ...lines] = targetsTable(readings, nowMs, null);
+  const [, ...lines] = targetsTable(readings, nowMs, Infinity);
   assert.deepEqual(
     lines.map((line) => typeof line === 'object' && line.paint),
     [colors.green, colors.red, String, colors.red],
@@ -231,7 +230,7 @@ test('a row of a site shows its status, since when, and why the last read failed
       { ...unread({ kind: 'app', id: '7' }), problem: '401 Unauthorized' },
     ],
     nowMs,
-    null,
+    Infinity,
   );
   assert.deepEqual(lines.map(textOf), [
     'TARGET  STATUS    FOR    READ     PROBLEM',

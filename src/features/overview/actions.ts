@@ -91,7 +91,7 @@ async function atService(targets: Target[], { fleet, json, ...options }: TopOpti
   if (terminal !== null) return showTargets(reader, targets, interval, terminal);
   const readings = await reader.readAll(targets);
   if (json === true) printDocument(targetsDocument(readings));
-  else printLines(targetsTable(readings, Date.now(), null));
+  else printLines(targetsTable(readings, Date.now(), Infinity));
   return EXIT.completed;
 }
 
@@ -108,8 +108,8 @@ const COLUMNS: Column[] = [
   { title: 'PROBLEM', cut: { to: 24, turn: 1 }, wants: 24 },
 ];
 
-/** The titles, then one line for each. @param width of the screen; null: nothing is cut */
-export function targetsTable(readings: readonly Reading[], nowMs: number, width: number | null): LiveLine[] {
+/** The titles, then one line for each. @param width of the screen */
+export function targetsTable(readings: readonly Reading[], nowMs: number, width: number): LiveLine[] {
   const rows = readings.map(({ target, status, since, readAt, problem }) =>
     [
       targetLabel(target),

@@ -23,7 +23,7 @@ import { colorize } from '../../cli/run-text.ts';
 
 export function overviewLines(overview: Overview, ended: readonly RunOrRollout[] = []): LiveLine[] {
   const isEmpty = overview.inFlight.length + ended.length === 0;
-  const table = isEmpty ? [] : inFlightTable({ ...overview, ended }, Date.now(), null);
+  const table = isEmpty ? [] : inFlightTable({ ...overview, ended }, Date.now(), Infinity);
   const text = overviewText(overview);
   return [...table, overview.total === 0 && ended.length > 0 ? `${ended.length} ended, ${text}` : text];
 }
@@ -149,18 +149,18 @@ type RunOrRollout = { kind: 'run'; result: RunResult } | { kind: 'rollout'; resu
 /**
  * Returns the titles, then one line for each entry: first what is in flight, then what has ended.
  *
- * @param width of the screen; null to cut nothing
+ * @param width of the screen
  */
 export function inFlightTable(
   { inFlight, ended = [] }: Pick<Overview, 'inFlight'> & { ended?: readonly RunOrRollout[] },
   nowMs: number,
-  width: number | null,
+  width: number,
 ): LiveLine[] {
   const cells = [
     ...inFlight.map((it) => [it.workflowId, ...cellsOf(it, nowMs)]),
     ...ended.map((it) => [it.result.workflowId ?? '', ...cellsOfEnded(it, nowMs)]),
   ].map((row) => row.map((cell) => plainText(cell)));
-  const isTight = width !== null && naturalWidth(cells.map((row) => row.slice(0, -1))) + ROOM_FOR_NOW > width;
+  const isTight = naturalWidth(cells.map((row) => row.slice(0, -1))) + ROOM_FOR_NOW > width;
   const rows = isTight ? cells.map(([id = '', ...others]) => [keyOf(id), ...others]) : cells;
   const [titles = '', ...lines] = tableLines([isTight ? KEY : ID, ...OTHERS], rows, width);
   return [

@@ -215,7 +215,7 @@ function targetLine(target: TargetResult, phase: RolloutPhase | null = null): st
 }
 
 /** `2026-11-21T02:30:34Z  completed  rollout:steady:…, attempt 2  97 completed, 3 failed` @param columns of the terminal */
-export function rolloutListLine(result: RolloutResult, columns: number | null): string {
+export function rolloutListLine(result: RolloutResult, columns: number): string {
   const { outcome, phase, error, workflowId, servers, attempt } = result;
   const state = outcome ?? error?.type ?? phase ?? 'in progress';
   const which = attempt === 1 ? workflowId : `${workflowId}, attempt ${attempt}`;
@@ -223,7 +223,7 @@ export function rolloutListLine(result: RolloutResult, columns: number | null): 
 }
 
 /** @param most how many were asked for */
-export function rolloutListLines(rollouts: RolloutResult[], most: number, columns: number | null): string[] {
+export function rolloutListLines(rollouts: RolloutResult[], most: number, columns: number): string[] {
   if (rollouts.length === 0) return ['no rollouts'];
   const lines = rollouts.map((it) => rolloutListLine(it, columns));
   return rollouts.length < most ? lines : [...lines, `${counted(rollouts.length, 'rollout')}; ${MORE_TO_LIST}`];
