@@ -75,9 +75,9 @@ export function lineOf(document: Document, lines: LineCounter, keys: string[]): 
   let node: unknown = document.contents;
   let offset = 0;
   for (const key of keys) {
-    const found = inside(node, key);
-    if (found === null) break;
-    offset = found.offset ?? offset;
+    const found = childrenOf(node).find((it) => it.key === key);
+    if (found === undefined) break;
+    offset = found.at;
     node = found.value;
   }
   return lines.linePos(offset).line;
@@ -167,14 +167,3 @@ function isWord(key: unknown): key is Scalar {
 }
 
 const startOf = (node: unknown): number => (node as Node | null)?.range?.[0] ?? Infinity;
-
-function inside(node: unknown, key: string): { offset: number | undefined; value: unknown } | null {
-  if (isSeq(node)) {
-    const value = node.items[Number(key)] as Node | undefined;
-    return value === undefined ? null : { offset: value.range?.[0], value };
-  }
-  const pair = isMap(node)
-    ? node.items.find((item) => isScalar(item.key) && String(item.key.value) === key)
-    : undefined;
-  return isScalar(pair?.key) ? { offset: pair.key.range?.[0], value: pair.value } : null;
-}
