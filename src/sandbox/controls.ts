@@ -59,7 +59,7 @@ function resourceOf(target: ResourceRef): Resource {
 }
 
 export function actFromOutside(state: State, resource: Resource): void {
-  const began = state.begin(resource, 'outside');
+  const began = state.begin(resource);
   const request = began.kind === 'backup' ? `another user backs up ${resource.id}` : `a push deploys ${resource.id}`;
   state.note({ by: 'outside', request, began });
 }

@@ -210,7 +210,7 @@ function badAnswer({ answer }: Fault, truth: JsonAnswer | null): Reply['answer']
 
 function begin(state: State, on: Resource, answer: (began: SandboxOperation) => JsonAnswer): NotedAnswer {
   if (state.isRemoved(on)) return NOT_FOUND;
-  const began = state.begin(on, 'api');
+  const began = state.begin(on);
   return { ...answer(began), noted: { began } };
 }
 

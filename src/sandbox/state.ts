@@ -11,7 +11,6 @@ export interface SandboxOperation {
   kind: Kind;
   /** The site or app that is deployed, or the server that is backed up. */
   on: Resource;
-  by: Actor;
   startedMs: number;
   script: Script;
 }
@@ -114,10 +113,10 @@ export function createState({ token, defaults = {}, onBegin, clock = Date.now }:
     /** From now on, the API does not find the resource. */
     remove: (on: Resource) => void removed.add(keyOf(on)),
     isRemoved,
-    begin(on: Resource, by: Actor): SandboxOperation {
+    begin(on: Resource): SandboxOperation {
       // Digits only, as most services use, so that faults can also return the id as a number.
       const id = String(1_000 + operations.length);
-      const operation = { id, kind: kindOn(on), on, by, startedMs: clock(), script: nextScript(on) };
+      const operation = { id, kind: kindOn(on), on, startedMs: clock(), script: nextScript(on) };
       operations.push(operation);
       onBegin(operation);
       return operation;

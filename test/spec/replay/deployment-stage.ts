@@ -56,8 +56,8 @@ export function createDeploymentStage(sandboxes: Sandboxes, plan: Plan): Deploym
   actFromOutside(state, site);
   const deployments: SandboxOperation[] = [];
   const begin = state.begin.bind(state);
-  state.begin = (on, by) => {
-    const it = begin(on, by);
+  state.begin = (on) => {
+    const it = begin(on);
     deployments.push(it);
     return it;
   };
