@@ -17,7 +17,7 @@ import { startWorker } from './worker/start.ts';
 import { createLogger, type Logger } from './process/log.ts';
 import { installRuntime } from './worker/install-runtime.ts';
 import { createMonitoring, type Monitoring } from './worker/monitoring.ts';
-import type { MonitoringServer } from './worker/monitoring-server.ts';
+import { createSdkMetrics, serveMonitoring, type MonitoringServer } from './worker/monitoring-server.ts';
 
 export async function runWorker(): Promise<void> {
   const service = requireService(await serviceConfig());
@@ -58,7 +58,6 @@ async function prepare(monitoring: Monitoring, log: Logger): Promise<MonitoringS
     installRuntime(log);
     return null;
   }
-  const { createSdkMetrics, serveMonitoring } = await import('./worker/monitoring-server.ts');
   const sdkMetrics = await createSdkMetrics();
   const server = await serveMonitoring(address, monitoring, sdkMetrics);
   installRuntime(log, sdkMetrics.exporter);
