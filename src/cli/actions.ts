@@ -11,14 +11,7 @@ import { withFacts } from '../request/input/start-request.ts';
 import { toRunInput, type CommanderValues } from './run-options.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions, MORE_TO_LIST, mostListed } from './options.ts';
 import { printNote, print } from '../process/print.ts';
-import {
-  printResult,
-  CANCELLATION_REQUESTED,
-  resultLines,
-  resultOfError,
-  runTable,
-  noteUnreadable,
-} from './run-text.ts';
+import { CANCELLATION_REQUESTED, resultLines, resultOfError, runTable, noteUnreadable } from './run-text.ts';
 import {
   captureSignals,
   viewOfRun,
@@ -79,7 +72,7 @@ async function exitCodeOfRun(type: RunType, input: RunInput, options: RunFlags):
         {
           start: () => belay.start(input, { type, ...definedFields({ key, again }) }),
           viewOf: (run) => viewOfRun(belay, run, options.follow),
-          print: printResult,
+          lines: resultLines,
         },
         options,
       ),

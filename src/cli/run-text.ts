@@ -1,4 +1,4 @@
-/** Prints the result of a run on stdout, as one JSON document or as lines for people. */
+/** The result of a run in lines for people. */
 import colors from 'picocolors';
 import type { BackupResult, DeploymentResult, RunError, RunResult } from '../contract/run.ts';
 import type { Outcome } from '../contract/names.ts';
@@ -7,8 +7,7 @@ import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { glanceText } from '../contract/duration.ts';
 import { commitText } from '../contract/commit.ts';
 import { tableLines, type Column } from './table.ts';
-import { printJson } from '../process/json-document.ts';
-import { print, printNote } from '../process/print.ts';
+import { printNote } from '../process/print.ts';
 import { fitting, screenWidth } from '../process/live-lines.ts';
 import { emptyResult, counted } from '../contract/results.ts';
 import { checkText } from '../features/site-checks/text.ts';
@@ -37,11 +36,6 @@ export function stateOfResult({ outcome, phase, error }: RunResult | RolloutResu
   const inProgress = phase === null ? 'in progress' : `in progress: ${phase}`;
   if (outcome === null && hasStoppedWaiting({ error })) return `stopped waiting, ${inProgress}`;
   return outcome ?? error?.type ?? inProgress;
-}
-
-export function printResult(result: RunResult, json: boolean): void {
-  if (json) printJson(result);
-  else print(resultLines(result));
 }
 
 export function resultLines(result: RunResult): string[] {

@@ -5,10 +5,11 @@ import type { Belay, Run } from '../starter.ts';
 import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { adviceOnRun, followEta } from '../features/advice/actions-eta.ts';
 import { followLive } from './follow.ts';
-import { printResult, resultOfError, retryCommand } from './run-text.ts';
+import { resultLines, resultOfError, retryCommand } from './run-text.ts';
 import { runMarkdown, writeSummary } from './markdown-summary.ts';
 import { shellWord } from '../contract/safe-text.ts';
-import { printNote } from '../process/print.ts';
+import { printJson } from '../process/json-document.ts';
+import { print, printNote } from '../process/print.ts';
 
 export interface WaitingOptions {
   json?: boolean;
@@ -34,7 +35,8 @@ export interface Waited<R> {
 export interface View<R> {
   what: string;
   showProgress(): { stop(result: R): void };
-  print(result: R, json: boolean): void;
+  /** The result for people. */
+  lines(result: R): string[];
   ofError(error: unknown): R;
   markdown(result: R): string | Promise<string>;
   /** What to wait for instead, once it has ended. */
@@ -51,7 +53,7 @@ export const viewOfRun = (belay: Belay, run: Run, follows = false): View<RunResu
   what: 'run',
   // The estimate costs a search in Temporal. Hundreds of CI jobs would search for a text that no user looks at.
   showProgress: () => followLive(run, process.stderr.isTTY ? { eta: followEta(belay, run) } : {}),
-  print: printResult,
+  lines: resultLines,
   ofError: resultOfError,
   markdown: async (result) => runMarkdown(result, await adviceOnRun(belay, result)),
   successor({ supersededBy = null }) {
@@ -93,13 +95,13 @@ type AnyResult = Pick<RunResult, 'workflowId' | 'outcome' | 'error' | 'attached'
 interface Starts<R, S> {
   start: () => Promise<S>;
   viewOf: (started: S) => View<R>;
-  /** Prints what is known at the start. */
-  print: (result: R, json: boolean) => void;
+  /** For people: what is known at the start. */
+  lines: (result: R) => string[];
 }
 
 /** Starts it, and waits for its verdict unless it is detached. @returns the exit code */
 export async function startAndPrint<R extends AnyResult, S extends Waited<R> & { status(): Promise<{ result: R }> }>(
-  { start, viewOf, print }: Starts<R, S>,
+  { start, viewOf, lines }: Starts<R, S>,
   options: WaitingOptions & { detach?: boolean },
 ): Promise<number> {
   const stopping = captureSignals(options);
@@ -109,7 +111,8 @@ export async function startAndPrint<R extends AnyResult, S extends Waited<R> & {
     const view = viewOf(started);
     if (options.detach !== true) return await waitAndPrint(started, view, options, { stopping, startedMs });
     const result = { ...(await started.status()).result, attached: started.attached };
-    print(result, options.json === true);
+    if (options.json === true) printJson(result);
+    else print(lines(result));
     printNote(joinedNote(result, view.what, startedMs) ?? []);
     return EXIT.completed;
   } finally {
@@ -136,8 +139,9 @@ export async function waitAndPrint<R extends AnyResult>(
     // If the run was not found, this command has joined nothing.
     const attached = last.attached && found.workflowId !== null;
     const result = { ...found, attached };
-    if (isUnreached(error) && options.json !== true) printNote(`belay: ${error.message}`);
-    else shown.print(result, options.json === true);
+    if (options.json === true) printJson(result);
+    else if (isUnreached(error)) printNote(`belay: ${error.message}`);
+    else print(shown.lines(result));
     if (startedMs !== null) printNote(joinedNote(result, shown.what, startedMs) ?? []);
     await writeSummary(options.summary, () => shown.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOfResult(result);

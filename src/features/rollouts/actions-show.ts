@@ -33,7 +33,7 @@ export const viewOfRollout = (
 ): View<RolloutResult> => ({
   what: 'rollout',
   showProgress: () => followRollout(belay, rollout, stream),
-  print: printRolloutEnd,
+  lines: linesAtEnd,
   ofError: rolloutOfError,
   markdown: rolloutMarkdown,
 });
@@ -52,7 +52,7 @@ export async function showRollout(rollout: Rollout, options: ShowOptions, isCanc
   const why = waiting === null ? null : explainRollout(status).sentence;
   if (options.json === true) printJson({ ...result, waiting, why });
   // A person who watched the rollout has seen each server.
-  else if (options.watch === true) printRolloutEnd(result, false);
+  else if (options.watch === true) print(linesAtEnd(result));
   else print(rolloutLines(result, result.targets, why));
   if (options.json !== true && isInFlight) print(`  now: ${why ?? headLine(status)}`);
   if (options.json !== true && isInFlight && isCancelRequested) print(CANCELLATION_REQUESTED);
@@ -152,16 +152,10 @@ function rolloutOfError(error: unknown): RolloutResult {
   return { ...(known ?? emptyRollout()), error: errorOf(error) };
 }
 
-export function printRollout(result: RolloutResult, json: boolean): void {
-  if (json) printJson(result);
-  else print(rolloutLines(result));
-}
-
 /** Leaves out the completed servers, which were printed as they finished. */
-function printRolloutEnd(result: RolloutResult, json: boolean): void {
-  if (json) return printJson(result);
+function linesAtEnd(result: RolloutResult): string[] {
   const unfinished = result.targets.filter(({ outcome }) => outcome !== 'completed');
-  print(rolloutLines(result, unfinished));
+  return rolloutLines(result, unfinished);
 }
 
 /** @param now the sentence that follows, so that it is not said twice */

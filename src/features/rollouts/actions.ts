@@ -9,7 +9,7 @@ import { withFacts } from '../../request/input/start-request.ts';
 import { signature } from '../../config/environment/environment.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { Belay, Rollout } from '../../starter.ts';
-import { printRollout, rolloutListLines, showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
+import { rolloutLines, rolloutListLines, showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions, mostListed } from '../../cli/options.ts';
 import { noteUnreadable } from '../../cli/run-text.ts';
 import { sinceText } from '../../cli/parse-values.ts';
@@ -58,7 +58,7 @@ async function follow(options: RolloutFlags, start: (belay: Belay) => Promise<Ro
   process.exitCode = await withBelay(
     (belay) =>
       startAndPrint(
-        { start: () => start(belay), viewOf: (rollout) => viewOfRollout(belay, rollout), print: printRollout },
+        { start: () => start(belay), viewOf: (rollout) => viewOfRollout(belay, rollout), lines: rolloutLines },
         options,
       ),
     definedFields({ service: options.service }),
