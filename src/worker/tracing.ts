@@ -6,6 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Info } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import type { TypedExecution } from '../client/lookups/runs.ts';
 import { OPERATION_TYPES, POST_ACTIVITIES, ROLLOUT_TYPE, RUN_TYPES } from '../contract/names.ts';
 import { isRecord } from '../contract/plain-object.ts';
 import type { RequestReport } from '../hosting-api/index.ts';
@@ -28,16 +29,10 @@ export function noteAnswer(report: RequestReport): void {
   activity.onAnswer(report);
 }
 
-export interface ActivityWorkflow {
-  workflowId: string;
-  runId: string;
-  type: string;
-}
-
 /** @param runOf returns the run id of the run that a workflow belongs to */
 export function activitySpans(
   tracing: Tracing,
-  runOf: (workflow: ActivityWorkflow) => Promise<string>,
+  runOf: (workflow: TypedExecution) => Promise<string>,
 ): ActivityInterceptorsFactory {
   return ({ info }) => ({
     inbound: {
@@ -76,7 +71,7 @@ export function activitySpans(
   });
 }
 
-const workflowOf = ({ workflowExecution, workflowType }: Info): ActivityWorkflow => ({
+const workflowOf = ({ workflowExecution, workflowType }: Info): TypedExecution => ({
   workflowId: workflowExecution?.workflowId ?? '',
   runId: workflowExecution?.runId ?? '',
   type: workflowType ?? '',
@@ -85,7 +80,7 @@ const workflowOf = ({ workflowExecution, workflowType }: Info): ActivityWorkflow
 /** Workflows of other types have no span of their own. */
 const WITH_SPANS: readonly string[] = [...RUN_TYPES, ROLLOUT_TYPE, ...OPERATION_TYPES];
 
-function within({ runId, type }: ActivityWorkflow, trace: string): { within?: string } {
+function within({ runId, type }: TypedExecution, trace: string): { within?: string } {
   if (WITH_SPANS.includes(type)) return { within: runId };
   return trace === runId ? {} : { within: trace };
 }

@@ -15,9 +15,7 @@ import { TIMING } from '../../contract/timing.ts';
 import type { Execution, OperationProgress } from '../../contract/operation.ts';
 import { latelyPolling, pollersOf } from '../pollers.ts';
 
-interface Workflow {
-  workflowId: string;
-  runId: string;
+export interface TypedExecution extends Execution {
   type: string;
 }
 
@@ -32,10 +30,10 @@ const MAX_REMEMBERED = 10_000;
 export function createFindRunOf(
   connection: ConnectionLike,
   namespace: string,
-): (workflow: Workflow) => Promise<string> {
+): (workflow: TypedExecution) => Promise<string> {
   const client = new Client({ connection, namespace });
   // A workflow keeps its parent.
-  const known = new LRUCache<string, string, Workflow>({
+  const known = new LRUCache<string, string, TypedExecution>({
     max: MAX_REMEMBERED,
     async fetchMethod(runId, _known, { context: { workflowId } }) {
       const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
