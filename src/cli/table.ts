@@ -13,16 +13,24 @@ export interface Column {
 
 const GAP = 2;
 
+/** A column of the table with the room that it takes: at first, what its longest cell needs. */
+interface Measured extends Column {
+  index: number;
+  room: number;
+}
+
 /** @param width of the screen. @returns the line of titles, then one for each row */
-export function tableLines(all: readonly Column[], allRows: readonly (readonly string[])[], width: number): string[] {
-  const columns = fittingColumns(all, allRows, width);
-  const rows = allRows.map((cells) => cells.filter((_, index) => columns.includes(all[index]!)));
-  const lines = [columns.map(({ title }) => title), ...rows];
-  const natural = columns.map((_, index) => Math.max(...lines.map((cells) => screenWidth(cells[index] ?? ''))));
-  const widths = cutWidths(columns, natural, width);
+export function tableLines(all: readonly Column[], rows: readonly (readonly string[])[], width: number): string[] {
+  const lines = [all.map(({ title }) => title), ...rows];
+  const measured = all.map((column, index): Measured => {
+    const room = Math.max(...lines.map((cells) => screenWidth(cells[index] ?? '')));
+    return { ...column, index, room };
+  });
+  const columns = fittingColumns(measured, width);
+  cutColumns(columns, width);
   return lines.map((cells) =>
-    widths
-      .map((room, index) => {
+    columns
+      .map(({ index, room }) => {
         const text = fitting(cells[index] ?? '', room);
         return text + ' '.repeat(room - screenWidth(text));
       })
@@ -32,17 +40,8 @@ export function tableLines(all: readonly Column[], allRows: readonly (readonly s
 }
 
 /** Leaves out the least important columns until the others have the room that they ask for. */
-function fittingColumns(
-  all: readonly Column[],
-  rows: readonly (readonly string[])[],
-  width: number,
-): readonly Column[] {
-  const wanted = new Map(
-    all.map((column, index) => {
-      const natural = Math.max(screenWidth(column.title), ...rows.map((cells) => screenWidth(cells[index] ?? '')));
-      return [column, Math.min(natural, column.wants ?? natural)];
-    }),
-  );
+function fittingColumns(all: readonly Measured[], width: number): Measured[] {
+  const wanted = new Map(all.map((it) => [it, Math.min(it.room, it.wants ?? it.room)]));
   const turns = all.filter(({ drop }) => drop !== undefined).sort((a, b) => (b.drop ?? 0) - (a.drop ?? 0));
   const isTooWide = () => [...wanted.values()].reduce((sum, room) => sum + room + GAP, -GAP) > width;
   for (let next = turns.pop(); next !== undefined && isTooWide(); next = turns.pop()) wanted.delete(next);
@@ -58,17 +57,15 @@ export function naturalWidth(rows: readonly (readonly string[])[]): number {
   return widths.reduce((sum, room) => sum + room + GAP, 0);
 }
 
-function cutWidths(columns: readonly Column[], natural: readonly number[], width: number): number[] {
-  const widths = [...natural];
-  let excess = widths.reduce((sum, room) => sum + room, GAP * (widths.length - 1)) - width;
-  const turns = [...columns.entries()].flatMap(([index, { cut }]) => (cut === undefined ? [] : [{ index, ...cut }]));
-  for (const { index, to } of turns.sort((a, b) => a.turn - b.turn)) {
-    const room = widths[index] ?? 0;
-    const less = Math.min(Math.max(0, excess), Math.max(0, room - to));
-    widths[index] = room - less;
+/** Takes room from the columns in their turn, until all fit. */
+function cutColumns(columns: readonly Measured[], width: number): void {
+  let excess = columns.reduce((sum, { room }) => sum + room + GAP, -GAP) - width;
+  const turns = columns.flatMap((column) => (column.cut === undefined ? [] : [{ column, ...column.cut }]));
+  for (const { column, to } of turns.sort((a, b) => a.turn - b.turn)) {
+    const less = Math.min(Math.max(0, excess), Math.max(0, column.room - to));
+    column.room -= less;
     excess -= less;
   }
-  return widths;
 }
 
 /** What fits on the screen: the head, the titles, and as many rows as there is room for. */
