@@ -16,7 +16,10 @@ export function addCompletion(belay: Command): void {
   const { commands } = tab(belay);
   let names: NamesInFile | null = null;
   const suggest = (kind: keyof NamesInFile) => (complete: (value: string, description: string) => void) => {
-    for (const { name, place } of safeNames(names?.[kind] ?? [])) complete(name, place);
+    for (const { name, place } of names?.[kind] ?? []) {
+      // Bash expands a suggestion as it expands a command, so a name that needs quotes is never suggested.
+      if (shellWord(name) === name) complete(name, plainText(place));
+    }
   };
   for (const { options } of commands.values()) {
     for (const [option, kind] of Object.entries(OPTIONS)) {
@@ -34,13 +37,6 @@ export function addCompletion(belay: Command): void {
     .usage('<shell>')
     .hook('preAction', async () => void (names = await readNames()));
   for (const argument of command.registeredArguments) argument.description = 'bash, fish, powershell or zsh';
-}
-
-/** Bash expands a suggestion as it expands a command, so a name that needs quotes is never suggested. */
-function safeNames(names: NamesInFile['servers']) {
-  return names
-    .filter(({ name }) => shellWord(name) === name)
-    .map(({ name, place }) => ({ name, place: plainText(place) }));
 }
 
 /* The names in belay.yaml, for shell completion. Reads what is there, because the file may be unfinished. */
