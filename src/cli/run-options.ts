@@ -53,11 +53,7 @@ export function toRunInput(values: CommanderValues): RunInput {
   return input;
 }
 
-const rowOf = (path: RunOptionPath) => {
-  const row = RUN_OPTIONS.find((it) => it.path === path);
-  if (row === undefined) throw new Error(`${path} has no row`);
-  return row;
-};
+const rowOf = (path: RunOptionPath): RunOptionRow => RUN_OPTIONS.find((it) => it.path === path)!;
 
 function toCommanderOption(row: RunOptionRow): Option {
   const { type, conflicts } = row;

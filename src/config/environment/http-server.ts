@@ -50,6 +50,6 @@ export async function openSecret(option: string, file: string): Promise<() => Pr
 
 /** Compares in constant time. */
 export function isSameSecret(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
+  const digestOf = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digestOf(one), digestOf(other));
 }
