@@ -172,19 +172,14 @@ export async function awaitThaw(
   const beganMs = Date.now();
   const note = recordHeld(result);
   note(first);
-  const lookAndNote = async () => {
-    const by = await look();
-    note(by);
-    return by;
-  };
   const endsMs = Math.min(beganMs + freezeWaitMs - thaws.spentMs, deadlineMs);
-  const end = await lookUntilFree(thaws, { ...wait, look: lookAndNote, endsMs }, first);
+  const end = await lookUntilFree(thaws, { ...wait, look, note, endsMs }, first);
   thaws.spentMs += Date.now() - beganMs;
   if (end.kind !== 'free') note([], end.kind === 'over' ? 'cancelled' : 'gave_up');
   return end;
 }
 
-type Looking = Omit<ThawWait, 'freezeWaitMs' | 'deadlineMs'> & { endsMs: number };
+type Looking = Omit<ThawWait, 'freezeWaitMs' | 'deadlineMs'> & { endsMs: number; note: (by: FrozenBy[]) => void };
 
 async function lookUntilFree(thaws: Thaws, wait: Looking, first: FrozenBy[]): Promise<ThawEnd> {
   const beganMs = Date.now();
@@ -215,8 +210,11 @@ async function lookUntilFree(thaws: Thaws, wait: Looking, first: FrozenBy[]): Pr
 }
 
 /** Null if it is over: the answer may take long, and never come while no worker can read a freeze. */
-const lookUnlessOver = async ({ look, isOver }: Pick<ThawWait, 'look' | 'isOver'>): Promise<FrozenBy[] | null> =>
-  isOver() ? null : unlessOver(look(), isOver);
+async function lookUnlessOver({ look, note, isOver }: Looking): Promise<FrozenBy[] | null> {
+  const by = isOver() ? null : await unlessOver(look(), isOver);
+  if (by !== null) note(by);
+  return by;
+}
 
 /** @returns the answer, or null if it is over by then, even in the same moment */
 export async function unlessOver<T>(answer: Promise<T>, isOver: () => boolean): Promise<T | null> {

@@ -31,11 +31,11 @@ async function frozenMidway(stack: VirtualStack, forMs: number, more: Partial<Ro
 const actionsOf = (result: { decisions: { action: string; by: string }[] }) =>
   result.decisions.map(({ action, by }) => `${action} by ${by}`);
 
+const questions = (rollout: Run): number =>
+  eventsOf(rollout, 'activityScheduled').filter(({ type }) => type === 'judgeFreezes').length;
+
 const asksAboutSecond = ({ until }: VirtualStack, rollout: Run): Promise<unknown> =>
-  until('its question', () => {
-    const isJudging = ({ type }: { type: string }) => type === 'judgeFreezes';
-    return eventsOf(rollout, 'activityScheduled').filter(isJudging).length === 2;
-  });
+  until('its question', () => questions(rollout) === 2);
 
 /** Takes no task of a rollout while it is busy. */
 function busyWorker() {
@@ -168,6 +168,35 @@ describe('a rollout in a freeze', () => {
       }),
     );
   }
+
+  test(
+    'that is aborted during a look at the freeze no longer waits for it, whatever the look finds later',
+    inFleet(async (stack) => {
+      const [first, second, third] = [fresh('s'), fresh('s'), fresh('s')];
+      for (const server of [first, second]) stack.sandbox.script({ server }, { ends: 'never' });
+      const targets = [first, second, third].map((serverId) => ({ serverId }));
+      const options: RolloutInput['options'] = { ...WAIT.options, backup: { tries: 500 } };
+      const rollout = begin(stack, targets, { maxAtOnce: 2, options });
+      for (const server of [first, second]) await backsUp(stack, server);
+      const freeze = freezeNow(stack.world.server, { forMs: HOUR, backups: true });
+      const { memo } = freeze;
+      stack.sandbox.finish({ server: first }, 'completed');
+      await reaches(stack, rollout, 'paused');
+      unreadable(freeze);
+      const asked = questions(rollout);
+      await stack.until('another look', () => questions(rollout) > asked);
+      await decide(stack, rollout, 'abort', ANNE);
+      Object.defineProperty(freeze, 'memo', { value: memo });
+      await stack.forward(2 * MINUTE);
+      const { held } = (await progressOf(stack, rollout)).result;
+      assert.deepEqual(
+        held.map(({ name, end }) => [name, end]),
+        [['freeze:all', 'cancelled']],
+      );
+      stack.sandbox.finish({ server: second }, 'completed');
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed', 'completed', 'not_started']);
+    }),
+  );
 
   test(
     'that a person pauses meanwhile stays paused after the end, until a person resumes it',
