@@ -8,7 +8,7 @@ import { acceptsSignals } from '../../src/client/lookups/signals.ts';
 import { listRuns } from '../../src/client/runs/list-runs.ts';
 import type { Session } from '../../src/client/session.ts';
 import { backupServerId, lockIdOf, operationIdOf } from '../../src/contract/ids.ts';
-import { emptyBackup, emptyDeployment } from '../../src/contract/results.ts';
+import { emptyBackup, emptyDeployment, emptyRollout } from '../../src/contract/results.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import { plainCodec } from '../../src/encryption/payload-codec.ts';
 import { unreadableIn } from '../../src/features/advice/actions.ts';
@@ -64,7 +64,8 @@ function sessionWith(listed: Record<string, Kept[]>): Session {
       ...{ workflow, schedule, options: { namespace: 'default', loadedDataConverter: converter } },
       withDeadline: (_untilMs: number, act: () => Promise<unknown>) => act(),
     },
-    ...{ taskQueue: 'belay', uiUrl: null, workers: () => Promise.resolve({ pollers: [], current: [] }) },
+    ...{ taskQueue: 'belay', by: 'ana', uiUrl: null },
+    workers: () => Promise.resolve({ pollers: [{ identity: 'w', polledMs: 0, version: null }], current: [null] }),
   } as unknown as Session;
 }
 
@@ -150,7 +151,52 @@ test('a freeze whose memo cannot be decoded holds back everything, and says why,
   assert.deepEqual([isActive, blocks, override], [true, ['deploy', 'backup'], 'never']);
 });
 
-const started = (input: object) => ({ workflowExecutionStartedEventAttributes: { input } });
+describe('a client that cannot read a freeze in force', () => {
+  const workflowId = 'freeze:site:34';
+  const scope = { kind: 'site', id: '34' } as const;
+  const problemOf = (freeze: string) => `${freeze} is in force, and cannot be read:`;
+  const frozen = (memo: () => Promise<object | undefined>): Kept => ({
+    workflowId,
+    type: 'freeze',
+    status: 'RUNNING',
+    memo,
+  });
+  const starting = (listed: Record<string, Kept[]>) => {
+    const session = sessionWith(listed);
+    const started: unknown[] = [];
+    Object.assign(session.client.workflow, { start: (...start: unknown[]) => started.push(start) });
+    return { session, started };
+  };
+
+  for (const extend of [true, false])
+    test(`leaves it in force if it is asked to ${extend ? 'extend it' : 'freeze the same'}`, async () => {
+      for (const [memo, remedy] of [
+        [lost, `${WHY_LOST}, or thaw it first`],
+        [() => Promise.resolve({}), 'its memo is not that of a freeze: thaw it first'],
+      ] as const) {
+        const { session, started } = starting({ WorkflowType: [frozen(memo)] });
+        const asked = createFreezes(session).begin({ scope, forMs: 60_000, reason: 'disks', extend });
+        await assert.rejects(asked, { type: 'Usage', message: `${problemOf(workflowId)} ${remedy}` });
+        assert.deepEqual(started, []);
+      }
+    });
+
+  test('retries no rollout that was let off it', async () => {
+    const rollout = 'rollout:steady:k';
+    const target = { serverId: '12', wave: 'all', outcome: 'failed', endedAt: NOW.toISOString(), deployments: [] };
+    const result = { ...emptyRollout({ workflowId: rollout }), outcome: 'failed', targets: [target] };
+    const closed = { workflowId: rollout, type: 'rollOut', status: 'FAILED', result: () => Promise.resolve(result) };
+    const { session, started } = starting({ WorkflowType: [frozen(lost), closed] });
+    const events = [startedWith(payloads({ waves: [], override: { freezes: [workflowId], reason: 'CVE' } }))];
+    const getWorkflowExecutionHistory = () => Promise.resolve({ history: { events } });
+    Object.assign(session.client, { workflowService: { getWorkflowExecutionHistory } });
+    const retry = createRollouts(session).retry(rollout);
+    await assert.rejects(retry, { type: 'Usage', message: `${problemOf(workflowId)} ${WHY_LOST}, or thaw it first` });
+    assert.deepEqual(started, []);
+  });
+});
+
+const startedWith = (input: object) => ({ workflowExecutionStartedEventAttributes: { input } });
 const payloads = (value: unknown) => ({ payloads: [defaultPayloadConverter.toPayload(value)] });
 
 test('after a restore, doctor lists what it cannot read as something to decide', async () => {
@@ -167,9 +213,9 @@ test('after a restore, doctor lists what it cannot read as something to decide',
       { workflowId: 'deploy:34:deleted', type: 'deployOnly', status: 'FAILED' },
     ],
     Running: [
-      { workflowId: 'deploy:35:k', type: 'deployOnly', status: 'RUNNING', events: [started(LOST_PAYLOADS)] },
-      { workflowId: 'deploy-site:35', status: 'RUNNING', events: [started(LOST_PAYLOADS)] },
-      { workflowId: 'deploy-site:36', status: 'RUNNING', events: [started(payloads({ epoch: '1' }))] },
+      { workflowId: 'deploy:35:k', type: 'deployOnly', status: 'RUNNING', events: [startedWith(LOST_PAYLOADS)] },
+      { workflowId: 'deploy-site:35', status: 'RUNNING', events: [startedWith(LOST_PAYLOADS)] },
+      { workflowId: 'deploy-site:36', status: 'RUNNING', events: [startedWith(payloads({ epoch: '1' }))] },
       { workflowId: 'deploy-site:37', status: 'RUNNING' },
     ],
   });

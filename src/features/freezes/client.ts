@@ -72,8 +72,9 @@ async function begin(session: Session, { extend = false, ...asked }: NewFreeze):
   const [before] = await findFreezes(client, [workflowId]);
   // A freeze whose memo cannot be read holds back everything, so it counts as one in force.
   const isReplaced = before !== undefined && !(Date.parse(before.freeze?.until ?? '') <= nowMs);
-  if (isReplaced && !extend) throw alreadyFrozen(planned.scope, before.freeze);
-  const freeze = isReplaced && before.freeze !== null ? orUsage(extendFreeze(before.freeze, planned)) : planned;
+  const replaced = isReplaced ? readable(before) : null;
+  if (replaced !== null && !extend) throw alreadyFrozen(planned.scope, replaced);
+  const freeze = replaced === null ? planned : orUsage(extendFreeze(replaced, planned));
   try {
     const handle = await client.workflow.start(FREEZE_TYPE, {
       ...freezeStartOptions(freeze),
@@ -182,6 +183,13 @@ async function findFreeze({ workflow }: Client, workflowId: string): Promise<Run
   const { answer, unreadable } = await leniently(() => unlessMissing(workflow.getHandle(workflowId).describe()));
   if (answer?.status.name !== 'RUNNING') return null;
   return runningFreeze(workflowId, answer.memo, unreadable);
+}
+
+/** For what replaces a freeze or judges by it. @throws BelayError `Usage` if this client cannot read the freeze */
+export function readable({ workflowId, freeze, unreadable }: RunningFreeze): AdHocFreeze {
+  if (freeze !== null) return freeze;
+  const remedy = unreadable === undefined ? 'its memo is not that of a freeze:' : `${unreadable}, or`;
+  throw new BelayError('Usage', `${workflowId} is in force, and cannot be read: ${remedy} thaw it first`);
 }
 
 function runningFreeze(

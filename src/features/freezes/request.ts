@@ -19,7 +19,10 @@ export interface NewFreeze {
   backups?: boolean;
   /** Whether a run may be exempted from the freeze. Default: `reason`, which needs a reason. */
   override?: OverrideRule;
-  /** Replaces a freeze with the same scope. The new freeze must end later. Default: false. */
+  /**
+   * Replaces a freeze with the same scope. The new freeze must end later, and this client must be able to read the one
+   * before. Default: false.
+   */
   extend?: boolean;
 }
 

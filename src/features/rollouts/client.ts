@@ -8,7 +8,7 @@ import pMap from 'p-map';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput, RolloutMemo, RolloutResult } from './shapes.ts';
 import { isFreezeId, rolloutId } from '../../contract/ids.ts';
-import { findFreezes } from '../freezes/client.ts';
+import { findFreezes, readable } from '../freezes/client.ts';
 import { isSameRequest, requestHash, rolloutStartOptions } from './start-options.ts';
 import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import { BelayError } from '../../contract/errors.ts';
@@ -212,7 +212,7 @@ async function keepOverrides({ client }: Session, input: RolloutInput, startedAt
   const { override, ...rest } = input;
   if (override === undefined) return input;
   const running = await findFreezes(client, override.freezes.filter(isFreezeId));
-  const held = running.filter(({ freeze }) => freeze !== null && freeze.since <= startedAt);
+  const held = running.filter((it) => readable(it).since <= startedAt);
   const freezes = override.freezes.filter((it) => !isFreezeId(it) || held.some(({ workflowId }) => workflowId === it));
   return freezes.length === 0 ? rest : { ...rest, override: { ...override, freezes } };
 }

@@ -138,17 +138,32 @@ describe('belay freeze and thaw', () => {
     assert.equal(Date.parse(later.freeze.until) - Date.parse(later.freeze.since) > 7_200_000 - 60_000, true);
   });
 
-  test('--extend leaves a freeze in force that cannot be read, also if the worker refuses the new one', async () => {
-    const fleet = fresh('gone');
-    const until = new Date(Date.now() + 3_600_000).toISOString();
-    const workflowId = `freeze:fleet:${fleet}`;
-    const args = [{ scope: { kind: 'fleet', id: fleet }, until }, true];
-    await on.client.workflow.start('freeze', { workflowId, taskQueue: DEFAULT_TASK_QUEUE, args });
-    const { code, stderr } = await on.belay('freeze', '--fleet', fleet, ...HOUR, '--extend');
-    assert.equal(code, 0, stderr);
-    assert.match(stderr, /^note: the new end is set, but the worker's belay\.yaml says: there is no fleet gone/);
-    assert.equal((await on.client.workflow.getHandle(workflowId).describe()).status.name, 'RUNNING');
-    await on.belay('thaw', '--fleet', fleet, '--reason', 'over');
+  describe('--extend leaves a freeze in force', () => {
+    const byHand = async (memo: object = {}) => {
+      const fleet = fresh('gone');
+      const until = new Date(Date.now() + 1_800_000).toISOString();
+      const freeze = { scope: { kind: 'fleet', id: fleet }, until };
+      const workflowId = `freeze:fleet:${fleet}`;
+      const options = { workflowId, taskQueue: DEFAULT_TASK_QUEUE, args: [freeze, true] };
+      await on.client.workflow.start('freeze', { ...options, memo: { freeze: { ...freeze, ...memo } } });
+      const extended = await on.belay('freeze', '--fleet', fleet, ...HOUR, '--extend');
+      const { status } = await on.client.workflow.getHandle(workflowId).describe();
+      await on.belay('thaw', '--fleet', fleet, '--reason', 'over');
+      return { ...extended, status: status.name };
+    };
+
+    test('with its new end if the worker refuses it', async () => {
+      const memo = { since: new Date().toISOString(), reason: 'disks', by: 'ana', blocks: ['deploy'] };
+      const { code, stderr, status } = await byHand({ ...memo, override: 'reason' });
+      assert.deepEqual([code, status], [0, 'RUNNING'], stderr);
+      assert.match(stderr, /^note: the new end is set, but the worker's belay\.yaml says: there is no fleet gone/);
+    });
+
+    test('as it is if it does not say what it holds back', async () => {
+      const { code, stderr, status } = await byHand();
+      assert.deepEqual([code, status], [2, 'RUNNING'], stderr);
+      assert.match(stderr, /^belay: freeze:fleet:gone\S* is in force, and cannot be read: .*: thaw it first$/m);
+    });
   });
 
   for (const [what, args, message] of [
