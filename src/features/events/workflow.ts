@@ -123,12 +123,17 @@ async function withdraw(
   await recordReported('failed', { service, backupId, serverId: serverId ?? '', startedAt: notAfter(receivedAt, at) });
 }
 
-/** @returns whether it was recorded */
-const recordReported = (kind: 'shared' | 'failed', record: BackupRecord): Promise<boolean> =>
-  writeBackupRecord({ kind, record }).then(
+/**
+ * A backup has begun by the time at which this workflow begins, by Temporal's clock, from which its age counts. That of
+ * the receiver may be ahead. @returns whether it was recorded
+ */
+const recordReported = (kind: 'shared' | 'failed', record: BackupRecord): Promise<boolean> => {
+  const startedAt = notAfter(workflowInfo().startTime.toISOString(), record.startedAt);
+  return writeBackupRecord({ kind, record: { ...record, startedAt } }).then(
     () => true,
     () => false,
   );
+};
 
 /** @returns the channels that could not be notified */
 async function notify({ source, verified, receivedAt, event }: EventInput, result: EventResult): Promise<string[]> {

@@ -13,10 +13,12 @@ import type { Run } from '../temporal/types.ts';
 /** `panel` proves who it is, `mapped` also names its fields and words, and `open` is not verified. */
 type SourceName = 'panel' | 'mapped' | 'open';
 
-interface Delivery {
+export interface Delivery {
   source?: SourceName;
-  /** When it happened, according to the sender. Default: now. */
-  timestamp?: string;
+  /** When it happened, according to the sender. Null if the body does not say. Default: when it is received. */
+  timestamp?: string | null;
+  /** How far the receiver's clock is ahead of Temporal's. */
+  aheadMs?: number;
   configuration?: Configuration;
 }
 
@@ -25,13 +27,13 @@ export function deliver(
   { world, startByHand }: VirtualStack,
   type: string,
   data: object,
-  { source = 'panel', timestamp, configuration = {} }: Delivery = {},
+  { source = 'panel', timestamp, aheadMs = 0, configuration = {} }: Delivery = {},
 ): Run {
   const deliveryId = fresh('msg');
-  const receivedAt = new Date(world.clock.nowMs).toISOString();
+  const receivedAt = new Date(world.clock.nowMs + aheadMs).toISOString();
   const verified = source !== 'open';
   const meaning = source === 'mapped' ? MAPPING : { fields: {}, kinds: {} };
-  const body = { type, data, timestamp: timestamp ?? receivedAt };
+  const body = { type, data, ...(timestamp !== null && { timestamp: timestamp ?? receivedAt }) };
   const input: EventInput = {
     ...{
       source,

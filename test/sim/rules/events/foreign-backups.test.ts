@@ -5,7 +5,7 @@ import { failedBackupId } from '../../../../src/contract/ids.ts';
 import { fresh } from '../../../support/fresh.ts';
 import { began, posts } from '../../../support/journal.ts';
 import { backupOutside } from '../../../support/sites.ts';
-import { deliver, handled } from '../../stack/deliver-event.ts';
+import { deliver, handled, type Delivery } from '../../stack/deliver-event.ts';
 import { lockRequests } from '../../stack/inspect.ts';
 import type { VirtualStack } from '../../stack/stack.ts';
 import { announced, backingUp, RARE, readsOfBackup, soonOver, withEvents } from './events-in-flight.ts';
@@ -13,9 +13,9 @@ import { announced, backingUp, RARE, readsOfBackup, soonOver, withEvents } from 
 const HOUR_MS = 3_600_000;
 
 /** Announces a backup of another party. */
-async function announce(stack: VirtualStack, serverId: string, backupId: string, timestamp?: string) {
-  const sent = { source: 'mapped', ...(timestamp === undefined ? {} : { timestamp }) } as const;
-  return handled(stack, deliver(stack, 'backup.started', { server_id: serverId, backup_id: backupId }, sent));
+async function announce(stack: VirtualStack, serverId: string, backupId: string, sent: Partial<Delivery> = {}) {
+  const data = { server_id: serverId, backup_id: backupId };
+  return handled(stack, deliver(stack, 'backup.started', data, { source: 'mapped', ...sent }));
 }
 
 const backUp = ({ start }: VirtualStack, serverId: string) => start({ serverId, siteIds: [], backup: RARE });
@@ -94,7 +94,7 @@ describe('foreign backups', () => {
       const [old, newer] = [backupOutside(stack.sandbox, serverId), backupOutside(stack.sandbox, serverId)];
       await announce(stack, serverId, newer);
       const hourAgo = new Date(stack.world.clock.nowMs - HOUR_MS).toISOString();
-      assert.equal((await announce(stack, serverId, old, hourAgo)).shared, false);
+      assert.equal((await announce(stack, serverId, old, { timestamp: hourAgo })).shared, false);
       assert.equal(await takenBy(stack, serverId), newer);
     }),
   );
@@ -104,12 +104,36 @@ describe('foreign backups', () => {
     withEvents(async (stack) => {
       const serverId = fresh('s');
       const [old, newer] = [backupOutside(stack.sandbox, serverId), backupOutside(stack.sandbox, serverId)];
-      await announce(stack, serverId, old, '2099-01-01T00:00:00Z');
+      await announce(stack, serverId, old, { timestamp: '2099-01-01T00:00:00Z' });
       assert.equal(announced(stack, serverId), old);
       await announce(stack, serverId, newer);
       assert.equal(await takenBy(stack, serverId), newer);
     }),
   );
+
+  for (const [what, sent] of [
+    ['without a time', { timestamp: null }],
+    ['with a time of the same clock', {}],
+  ] as const) {
+    test(
+      `the age of a foreign backup counts from its event ${what} even if the receiver's clock is ahead`,
+      withEvents(async (stack) => {
+        const serverId = fresh('s');
+        const backupId = backupOutside(stack.sandbox, serverId);
+        const announcedAt = new Date(stack.world.clock.nowMs).toISOString();
+        await announce(stack, serverId, backupId, { ...sent, aheadMs: 3 * HOUR_MS });
+        const run = stack.start({
+          serverId,
+          siteIds: [fresh('a')],
+          backup: { ...RARE, maxAgeAtDeployMs: HOUR_MS / 2 },
+        });
+        await stack.forward(HOUR_MS / 2);
+        stack.sandbox.finish({ server: serverId }, 'completed');
+        const { error, backup } = await stack.result(run);
+        assert.deepEqual([backup?.source, backup?.startedAt, error?.type], ['shared', announcedAt, 'TooLate']);
+      }),
+    );
+  }
 });
 
 test(
