@@ -1,7 +1,9 @@
 /**
- * Reads the policy again when belay.yaml changes. While the file has a mistake, the last good policy stays in force.
+ * Reads the policy again when belay.yaml changes. While the file has a mistake, is missing, or has lost all its settings, the
+ * last good policy stays in force.
  */
 import { stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { atItsLine, readConfiguration, type Configuration } from './load.ts';
 import { configFile, type ConfigFile } from './environment/environment.ts';
 import type { Logger } from '../process/log.ts';
@@ -23,15 +25,22 @@ interface LiveOptions {
   onRead?: (isGood: boolean) => void;
   file?: ConfigFile;
   clockMs?: () => number;
+  wait?: (ms: number) => Promise<unknown>;
 }
+
+const REMEDY = 'restore it, so that this user can read it';
+const NO_SETTINGS =
+  'has no settings left: restore them, or, if none is to hold, write an empty section such as freezes: {}';
+
+const hasSettings = (configuration: Configuration): boolean => Object.keys(configuration).length > 0;
 
 /** @param first what the file said when the worker started */
 export async function policyOfFile(
   first: Configuration,
-  { log, onRead = () => undefined, file = configFile(), clockMs = () => performance.now() }: LiveOptions,
+  { log, onRead = () => undefined, file = configFile(), clockMs = () => performance.now(), wait = sleep }: LiveOptions,
 ): Promise<CurrentPolicy> {
   const { path } = file;
-  let policy = policyOf(first);
+  let [configuration, policy] = [first, policyOf(first)];
   // The file may have changed since the worker started, so it is read once more.
   let version: string | null = (await versionOf(path)) === MISSING ? MISSING : null;
   let problem: { reason: string; version: string; sinceMs: number } | null = null;
@@ -43,19 +52,26 @@ export async function policyOfFile(
     // A version that failed is read again now and then, because the cause may be a file that it names, or the disk. It is
     // not read each time, because reading a large file takes long.
     if (found === problem?.version && clockMs() - problem.sinceMs < TIMING.worker.policyRetryMs) return;
-    try {
-      if (found === MISSING) throw new Error(`${path} is missing`);
-      const configuration = await readConfiguration(file);
-      await requireAll(configuration);
-      take(policyOf(configuration), found);
-    } catch (error) {
-      keep(messageOf(await atItsLine(error, file)), found);
-    }
+    // A program may be writing the file in place. Each part of it may be valid, and lack what stands at the end.
+    await wait(TIMING.worker.policySettleMs);
+    const next = await readUsable().catch((error: unknown) => ({ error }));
+    if ((await versionOf(path)) !== found) return;
+    if ('error' in next) keep(messageOf(await atItsLine(next.error, file)), found);
+    else take(next, found);
   }
 
-  function take(next: Policy, found: string): void {
-    const isNews = version !== null || problem !== null || next.hash !== policy.hash;
-    [policy, version, problem] = [next, found, null];
+  /** @throws for a file that must not replace the policy in force */
+  async function readUsable() {
+    const next = await readConfiguration({ path, isNamed: true }, REMEDY);
+    if (hasSettings(configuration) && !hasSettings(next)) throw new Error(`${path} ${NO_SETTINGS}`);
+    await requireAll(next);
+    return { configuration: next, policy: policyOf(next) };
+  }
+
+  function take(next: { configuration: Configuration; policy: Policy }, found: string): void {
+    const isNews = version !== null || problem !== null || next.policy.hash !== policy.hash;
+    ({ configuration, policy } = next);
+    [version, problem] = [found, null];
     if (!isNews) return;
     log.info({ policy: policy.hash }, 'belay.yaml changed: its policy is in force now');
     onRead(true);

@@ -206,6 +206,8 @@ export const TIMING = {
     policyMs: 2 * MINUTE,
     /** How often a worker tries to read a belay.yaml that it could not use. */
     policyRetryMs: 5 * SECOND,
+    /** A changed belay.yaml counts once it stays as it is for this long. The permit of a POST waits for it. */
+    policySettleMs: 500,
     /** How long an answer about its readiness holds. */
     readyForMs: 5 * SECOND,
     /**

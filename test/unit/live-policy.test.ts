@@ -1,6 +1,6 @@
 /** A worker applies the policy of its file as it is now. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
@@ -18,6 +18,8 @@ let folder: string;
 let path: string;
 let reads: boolean[];
 let nowMs: number;
+/** What others do to the file while the worker waits. */
+let meanwhile: () => Promise<void>;
 let policy: CurrentPolicy;
 
 const isFrozen = async () => (await policy()).frozenBy({ target: siteTarget('34') }, DURING).length > 0;
@@ -30,14 +32,14 @@ describe('the policy of a worker', () => {
   after(() => rm(folder, { recursive: true, force: true }));
   beforeEach(async () => {
     await writeFile(path, '# nothing yet\n');
-    [reads, nowMs] = [[], 0];
+    [reads, nowMs, meanwhile] = [[], 0, () => Promise.resolve()];
     policy = await begin(await readConfiguration(file()));
   });
 
   const file = () => ({ path, isNamed: false });
   const begin = (first: Configuration) =>
     policyOfFile(first, {
-      ...{ file: file(), log: createLogger('silent'), clockMs: () => nowMs },
+      ...{ file: file(), log: createLogger('silent'), clockMs: () => nowMs, wait: () => meanwhile() },
       onRead: (isGood) => void reads.push(isGood),
     });
 
@@ -55,9 +57,46 @@ describe('the policy of a worker', () => {
     await writeFile(path, `${FREEZE}windows: { night: { cron: 0 1 * * * } }\n`);
     assert.equal(await isFrozen(), true);
     assert.equal((await policy()).hash, hash);
-    await writeFile(path, '# nothing again\n');
+    await writeFile(path, 'freezes: {}\n');
     assert.equal(await isFrozen(), false);
     assert.deepEqual(reads, [true, false, true]);
+  });
+
+  test('stays as it was when its file becomes empty, as on a full disk, or has only comments left', async () => {
+    await writeFile(path, FREEZE);
+    assert.equal(await isFrozen(), true);
+    for (const text of ['', '\n \n', '# christmas\n']) {
+      await writeFile(path, text);
+      assert.equal(await isFrozen(), true, JSON.stringify(text));
+      assert.equal((await policy()).isLatest, false, JSON.stringify(text));
+    }
+    await writeFile(path, FREEZE);
+    assert.equal(await isFrozen(), true);
+    assert.equal((await policy()).isLatest, true);
+    assert.deepEqual(reads, [true, false, false, false, true]);
+  });
+
+  test('stays as it was while its file is written in place, although each part of it is valid', async () => {
+    const fleets = 'fleets: { shop: { servers: { 12: { sites: [34] } } } }\n';
+    await writeFile(path, fleets + FREEZE);
+    assert.equal(await isFrozen(), true);
+    await writeFile(path, fleets);
+    meanwhile = () => appendFile(path, FREEZE);
+    assert.equal(await isFrozen(), true);
+    meanwhile = () => Promise.resolve();
+    assert.equal(await isFrozen(), true);
+    assert.deepEqual(reads, [true, true]);
+  });
+
+  test('stays as it was if the file is removed between the look at it and its reading', async () => {
+    await writeFile(path, FREEZE);
+    assert.equal(await isFrozen(), true);
+    await writeFile(path, `${FREEZE}# until spring\n`);
+    meanwhile = () => rm(path);
+    assert.equal(await isFrozen(), true);
+    meanwhile = () => Promise.resolve();
+    assert.equal(await isFrozen(), true);
+    assert.deepEqual(reads, [true, false]);
   });
 
   test('stays as it was while the file is missing, as when one replaces it', async () => {

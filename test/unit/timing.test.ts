@@ -23,6 +23,10 @@ test('a POST taken in time has its whole permit, and has ended before another on
   assert.ok(post.sentWithinMs + post.answerMs < post.underWayMs);
 });
 
+test('a permit that waits until a changed belay.yaml has settled leaves most of its time to the request', () => {
+  assert.ok(worker.policySettleMs <= post.permitMs / 4);
+});
+
 test('a pooled wait reports in time that it goes on', () => {
   assert.ok(pool.heartbeatMs < pool.heartbeatTimeoutMs);
 });
