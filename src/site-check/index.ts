@@ -4,6 +4,7 @@ import { getPage, type Network, type Page, type PageRequest } from './exchange.t
 import { hideAll, type Hide } from '../echo/index.ts';
 import { RE2JS } from 're2js';
 import { getProperty } from 'dot-prop';
+import { parse } from 'lossless-json';
 
 export { judgedAddresses, systemResolve } from './resolve.ts';
 export { NoAnswer, Oversized } from './resolve.ts';
@@ -66,7 +67,7 @@ export interface CheckRules {
   header?: Record<string, string> | undefined;
   /** In the body, or with `not`, not in it. */
   body?: string | { not: string } | undefined;
-  /** By path in the JSON body. Values are compared as text. */
+  /** By path in the JSON body. Values are compared as text, and numbers as the page writes them. */
   json?: Record<string, string> | undefined;
   /** Where the page shows the commit that it was built from. */
   commit?: { json: string } | { header: string } | { body: string } | undefined;
@@ -211,10 +212,10 @@ function compile(pattern: string): RE2JS {
 
 /* Values in a body of JSON. */
 
-/** @returns undefined if the body is not JSON */
+/** Numbers are texts, with the digits of the page. @returns undefined if the body is not JSON */
 export function jsonOf(body: string): unknown {
   try {
-    return JSON.parse(body);
+    return parse(body, null, { parseNumber: (digits) => digits, onDuplicateKey: ({ newValue }) => newValue });
   } catch {
     return undefined;
   }
@@ -224,7 +225,7 @@ export function jsonOf(body: string): unknown {
 export function textAt(json: unknown, path: string): string | null {
   if (typeof json !== 'object' || json === null) return null;
   const value: unknown = getProperty(json, path);
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+  return typeof value === 'string' || typeof value === 'boolean' ? String(value) : null;
 }
 
 const MAX_SHOWN = 60;

@@ -36,6 +36,13 @@ describe('the check of a site', () => {
     assert.deepEqual([policy.checkOf('35'), policy.checkOf('shop')], [null, null]);
   });
 
+  test('expects numbers with the digits that the file has', async () => {
+    const numbers = 'json: { version: 1.10, build: 0012, id: 20261128123456789 }, header: { x-version: 2.0 }';
+    const { checks } = await read(file(SITE, numbers));
+    assert.deepEqual(checks?.shop?.json, { version: '1.10', build: '0012', id: '20261128123456789' });
+    assert.deepEqual(checks?.shop?.header, { 'x-version': '2.0' });
+  });
+
   test('reads its secrets again for each request', async () => {
     const secret = join(folder, 'secret');
     await writeFile(secret, 'first\n');

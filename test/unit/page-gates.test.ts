@@ -61,6 +61,7 @@ describe('a measurement of a page', () => {
     ],
     ['a number within its limits', VALUE, rate(0.004), 'good', '0.004 (max 0.01) of result.rate'],
     ['a number in a text', VALUE, rate('0.004'), 'good', '0.004 (max 0.01) of result.rate'],
+    ['more digits than expected', { json: { id: '1' } }, page('{"id":1.0}'), 'bad', 'id is "1.0", expected 1'],
     ['a number beyond its limits', VALUE, rate(0.03), 'bad', '0.03 > 0.01 of result.rate'],
     ['an endless number', VALUE, page('{"result":{"rate":1e999}}'), 'bad', 'Infinity > 0.01 of result.rate'],
     ['a number that is missing', VALUE, page({ result: {} }), 'none', 'no data: result.rate is missing'],
@@ -113,6 +114,7 @@ describe('a measurement of a page', () => {
 
   test('keeps the number that it found', async () => {
     assert.equal((await take(VALUE, rate(0.03))).value, '0.03');
+    assert.equal((await take(VALUE, page(`{"result":{"rate":0.03${'0'.repeat(9_000)}}}`))).value, '0.03');
   });
 });
 
@@ -214,6 +216,11 @@ describe('a gate of a page in belay.yaml', () => {
     await writeFile(key, 'second\n');
     assert.equal((await place()).headers['x-key'], 'second');
     assert.doesNotMatch(JSON.stringify(plan), /example|abc|first|second/);
+  });
+
+  test('expects numbers with the digits that the file has', async () => {
+    const { plan } = await gate('url: https://ci.example.com/smoke, json: { version: 1.10, build: 0012 }');
+    assert.deepEqual(plan.rule, { kind: 'http', json: { version: '1.10', build: '0012' } });
   });
 
   test('may have a query in an address that is in the open', async () => {

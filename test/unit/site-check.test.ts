@@ -52,6 +52,25 @@ describe('the expectations of a check', () => {
     assert.equal(problem({ json: { status: 'ok' } }, { body: '<html>' }), 'status is missing, expected ok');
   });
 
+  test('compare numbers of JSON with every digit that the page writes', () => {
+    const body = '{"build":20261128123456788,"version":1.10,"release":{"of":12}}';
+    assert.equal(
+      problem({ json: { build: '20261128123456788', version: '1.10', 'release.of': '12' } }, { body }),
+      null,
+    );
+    const other = problem({ json: { build: '20261128123456789' } }, { body });
+    assert.equal(other, 'build is "20261128123456788", expected 20261128123456789');
+    assert.equal(problem({ json: { version: '1.1' } }, { body }), 'version is "1.10", expected 1.1');
+    assert.equal(
+      problem({ json: { build: '/./', 'build.value': '1' } }, { body }),
+      'build.value is missing, expected 1',
+    );
+  });
+
+  test('take the last of two values in JSON that have one name', () => {
+    assert.equal(problem({ json: { version: '2' } }, { body: '{"version":1,"version":2}' }), null);
+  });
+
   test('show a long value by whole characters', () => {
     const version = `${'x'.repeat(59)}😀 and more`;
     const found = problem({ json: { version: '2' } }, { body: JSON.stringify({ version }) });

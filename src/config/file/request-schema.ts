@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parsePath } from 'dot-prop';
 import { compileCheck, type CheckRules } from '../../site-check/index.ts';
-import { oneOrMore } from './schema-values.ts';
+import { AS_WRITTEN, KEPT, oneOrMore } from './schema-values.ts';
 import { secretSource, type SecretRef } from '../environment/secrets.ts';
 
 /* Schemas of HTTP headers, paths in bodies, and places of secrets in belay.yaml. */
@@ -33,7 +33,8 @@ function isPath(text: string): boolean {
 
 const scalar = z
   .union([z.string(), z.number(), z.boolean()], { error: 'write a text, a number, or a regular expression in slashes' })
-  .transform(String);
+  .transform(String)
+  .register(AS_WRITTEN, KEPT);
 
 const statusError = 'write a status like 200, a class like 2xx, or a list of them';
 const status = z
@@ -53,7 +54,10 @@ export const expectations = {
     })
     .describe('What the body contains.')
     .optional(),
-  json: z.record(path, scalar).describe('Paths in the JSON body and their values, compared as text.').optional(),
+  json: z
+    .record(path, scalar)
+    .describe('Paths in the JSON body and their values, compared as text: a number as the page writes it.')
+    .optional(),
 };
 
 const headerError = 'write a text of one line, { file: PATH } or { env: NAME }';

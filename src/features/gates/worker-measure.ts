@@ -90,8 +90,10 @@ function tooFewIn(json: unknown, { atLeast }: PageRule): Measurement | null {
 
 function measureValue(text: string | null, path: string, limits: GateLimits, hide: Hide): Measurement {
   if (text === null) return noData(`${path} is missing`);
-  if (Number.isNaN(numberOf(text))) return noData(`${path} is "${shownText(text, hide)}", which is not a number`);
-  return judgeSamples([{ series: path, value: text }], limits);
+  const number = numberOf(text);
+  if (Number.isNaN(number)) return noData(`${path} is "${shownText(text, hide)}", which is not a number`);
+  // The page may write it with any number of digits.
+  return judgeSamples([{ series: path, value: String(number) }], limits);
 }
 
 /**
@@ -140,7 +142,7 @@ async function askPrometheus(
   return 'state' in answer ? answer : samplesIn(answer, hide);
 }
 
-const point = z.tuple([z.number(), z.string()]);
+const point = z.tuple([z.unknown(), z.string()]);
 const data = z.discriminatedUnion('resultType', [
   z.object({ resultType: z.literal('scalar'), result: point }),
   z.object({
