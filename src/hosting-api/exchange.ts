@@ -9,6 +9,7 @@ import tls from 'node:tls';
 import axios from 'axios';
 import { hideSecret } from '../echo/index.ts';
 import { HostingApiError } from './errors.ts';
+import { httpDateMs } from './http-date.ts';
 import { isJson } from './parse-answers.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
@@ -76,8 +77,7 @@ export async function exchange(options: HttpOptions, call: Exchange): Promise<An
     throw new HostingApiError({ kind: 'network', request, reason: 'not sent: it is too late', sent: false });
   }
   const { status, headers, body } = await reportedSend(options, call, token);
-  const dateMs = Date.parse(String(headers.date));
-  const answer = { body, token, dateMs: Number.isNaN(dateMs) ? null : dateMs };
+  const answer = { body, token, dateMs: httpDateMs(headers.date) };
   if (status >= 200 && status < 300) return answer;
   throw answerError(request, { status, headers }, answer);
 }
@@ -288,7 +288,6 @@ export function retryAfterMs(header: unknown, nowMs: number): number | undefined
   if (typeof header !== 'string') return undefined;
   const text = header.trim();
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
-  // Date.parse also accepts loose forms such as "-5", so the text must begin like an HTTP date.
-  const dateMs = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : NaN;
-  return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
+  const dateMs = httpDateMs(text, nowMs);
+  return dateMs === null ? undefined : Math.max(0, dateMs - nowMs);
 }

@@ -10,3 +10,4 @@ export { type RequestReport, type SendPermit } from './exchange.ts';
 export { HostingApiError } from './errors.ts';
 export { createPacer, type Pacer } from './pacer.ts';
 export { retryAfterMs } from './exchange.ts';
+export { httpDateMs } from './http-date.ts';

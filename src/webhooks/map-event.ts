@@ -83,7 +83,7 @@ function msIn(text: string): number {
   return isDate ? Date.parse(hasZone(text) ? text : `${text}Z`) : NaN;
 }
 
-const hasZone = (date: string) => !date.includes(':') || /([+-]\d\d:?\d\d|[A-Za-z])$/.test(date);
+const hasZone = (date: string) => /([+-]\d\d:?\d\d|[A-Za-z])$/.test(date);
 
 /* Maps a sender's event name to a kind. The service does not document its names, so likely ones are built in. Pure. */
 

@@ -237,8 +237,19 @@ test('Retry-After is seconds or a date, and nothing else', () => {
   assert.equal(retryAfterMs('7', nowMs), 7_000);
   assert.equal(retryAfterMs('Sat, 21 Nov 2026 00:00:30 GMT', nowMs), 30_000);
   assert.equal(retryAfterMs('Fri, 20 Nov 2026 00:00:00 GMT', nowMs), 0);
-  for (const nonsense of ['', '-5', '1.5', 'soon', undefined, ['7']])
-    assert.equal(retryAfterMs(nonsense, nowMs), undefined);
+  assert.equal(retryAfterMs('Saturday, 21-Nov-26 00:00:30 GMT', nowMs), 30_000);
+  for (const nonsense of ['', '-5', '1.5', 'soon', 'May 5', 'Sat, 21 Nov 2026 00:00:30', undefined, ['7']])
+    assert.equal(retryAfterMs(nonsense, nowMs), undefined, String(nonsense));
+});
+
+test('503 with a Retry-After that is no time does not count as a request to wait', async () => {
+  for (const [text, asksForPause] of [
+    ['Sat, 21 Nov 2026 00:00:30 GMT', true],
+    ['May 5', false],
+  ] as const) {
+    const { client } = await rawService(http('503 Service Unavailable', '', `Retry-After: ${text}\r\n`));
+    assert.equal((await errorOf(client.triggerDeployment(site('a1')))).asksForPause, asksForPause, text);
+  }
 });
 
 test('a date in Retry-After is compared with the clock of the service', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { EventKind } from '../../src/features/events/shapes.ts';
@@ -88,6 +89,18 @@ for (const time of [...SAME_TIME, ...SAME_WORDS, ...NO_TIMES]) {
   test(`the time ${JSON.stringify(time)} is read as ${at ?? 'none'}`, () =>
     assert.equal(taken({ timestamp: time }).at, at));
 }
+
+test('a time without a zone is in UTC, also on a machine of another time zone', () => {
+  const [source, loader] = ['../../src/webhooks/map-event.ts', '../../tools/typescript.js'].map(
+    (path) => new URL(path, import.meta.url).href,
+  );
+  const times = ['Sat, 21 Nov 2026', 'Sat, 21 Nov 2026 00:00:00', '2026-11-21', '2026-11-21 00:00'];
+  const code = `import { eventOf } from '${source}';
+    console.log(new Date(0).getHours(), ...${JSON.stringify(times)}.map((time) => eventOf({ timestamp: time }).at));`;
+  const args = ['--import', loader!, '--input-type=module', '--eval', code];
+  const printed = execFileSync(process.execPath, args, { env: { ...process.env, TZ: 'Asia/Tokyo' }, encoding: 'utf8' });
+  assert.equal(printed.trim(), ['9', ...times.map(() => '2026-11-21T00:00:00.000Z')].join(' '));
+});
 
 test("property: every body maps to an event with usable or no ids and a short form of the sender's kind", () => {
   fc.assert(

@@ -1,7 +1,7 @@
 /** Sends one request to an address that is a secret, so no error contains the address. */
 import { TIMING } from '../../contract/timing.ts';
 import { isRecord, parsedJson } from '../../contract/plain-object.ts';
-import { retryAfterMs } from '../../hosting-api/index.ts';
+import { httpDateMs, retryAfterMs } from '../../hosting-api/index.ts';
 import { checkAddress, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
 import { ConfigError } from '../../config/environment/variables.ts';
 import type { ChannelKind } from './worker-channels.ts';
@@ -49,7 +49,9 @@ export async function send(what: string, address: string, request: RequestInit):
 
 /** Discord gives the wait in the body, in fractional seconds. */
 function waitOf(status: number, headers: Headers, body: string): number | undefined {
-  const asked = retryAfterMs(headers.get('retry-after'), Date.now()) ?? untilResetMs(status, headers);
+  // Times follow the receiver's clock.
+  const nowMs = httpDateMs(headers.get('date')) ?? Date.now();
+  const asked = retryAfterMs(headers.get('retry-after'), nowMs) ?? untilResetMs(status, headers, nowMs);
   if (asked !== undefined || status !== 429) return asked;
   const content = parsedJson(body);
   const seconds = isRecord(content) ? content['retry_after'] : undefined;
@@ -57,13 +59,11 @@ function waitOf(status: number, headers: Headers, body: string): number | undefi
 }
 
 /** GitHub also answers 403 when the requests of an hour are used up, and says when the next hour begins. */
-function untilResetMs(status: number, headers: Headers): number | undefined {
+function untilResetMs(status: number, headers: Headers, nowMs: number): number | undefined {
   const reset = headers.get('x-ratelimit-reset') ?? '';
   if (![403, 429].includes(status) || headers.get('x-ratelimit-remaining') !== '0' || !/^\d{1,12}$/.test(reset))
     return undefined;
-  const itsNowMs = Date.parse(headers.get('date') ?? '');
-  const waitMs = Number(reset) * 1_000 - (Number.isNaN(itsNowMs) ? Date.now() : itsNowMs);
-  return Math.max(1_000, waitMs);
+  return Math.max(1_000, Number(reset) * 1_000 - nowMs);
 }
 
 async function bodyOf({ body }: Response): Promise<string> {

@@ -20,6 +20,9 @@ const NOTIFICATION: Notification = {
   event: { kind: 'alert.fired', rawKind: null, serverId: null, siteId: null, backupId: null, at: null },
 };
 
+const SLOW_CLOCK = 'Sat, 21 Nov 2020 00:00:00 GMT';
+const AFTER_9_S = 'Sat, 21 Nov 2020 00:00:09 GMT';
+
 const received: { url: string | undefined; headers: IncomingHttpHeaders; body: string }[] = [];
 let chat: LiteralService;
 let notifier: Notifier;
@@ -30,6 +33,7 @@ before(async () => {
     const { url, headers } = request;
     void text(request).then((body) => received.push({ url, headers, body }));
     if (target === 'limited') return void response.writeHead(429, { 'retry-after': '7' }).end();
+    if (target === 'slow') return void response.writeHead(429, { date: SLOW_CLOCK, 'retry-after': AFTER_9_S }).end();
     if (target === 'discord') return void response.writeHead(429).end(JSON.stringify({ retry_after: 1.2337 }));
     if (target === 'teams') return void response.writeHead(202).end();
     response.writeHead(target === 'moved' ? 307 : target === 'failing' ? 500 : 200, { location: '/elsewhere' }).end();
@@ -76,12 +80,13 @@ describe('a notifier', { concurrency: 8 }, () => {
   });
 
   test('a chat that asks to wait is asked again no sooner, wherever it says so', async () => {
-    const targets = { header: await addressAt(chat, 'limited'), body: await addressAt(chat, 'discord') };
-    const limited = await createNotifier({
-      targets: { header: targets.header, body: { kind: 'discord', ...targets.body } },
-    });
+    const header = await addressAt(chat, 'limited');
+    const clock = await addressAt(chat, 'slow');
+    const body = { kind: 'discord' as const, ...(await addressAt(chat, 'discord')) };
+    const limited = await createNotifier({ targets: { header, clock, body } });
     for (const [channel, retryAfterMs] of [
       ['header', 7_000],
+      ['clock', 9_000],
       ['body', 1_234],
     ] as const) {
       await assert.rejects(limited.sendNotification({ channel, notification: NOTIFICATION }), {
