@@ -44,13 +44,14 @@ interface Made {
   audience?: string;
   by?: string;
   with?: CryptoKey;
+  kid?: string;
 }
 
-const token = ({ claims = {}, audience = audienceOf(HASH, 'approve'), by = issuer, with: signer = key }: Made = {}) =>
+const token = ({ claims = {}, by = issuer, with: signer = key, kid = 'one', ...made }: Made = {}) =>
   new SignJWT({ ...CLAIMS, ...claims })
-    .setProtectedHeader({ alg: 'RS256', kid: 'one' })
+    .setProtectedHeader({ alg: 'RS256', kid })
     .setIssuer(by)
-    .setAudience(audience)
+    .setAudience(made.audience ?? audienceOf(HASH, 'approve'))
     .setIssuedAt(NOW_MS / 1_000)
     .setExpirationTime(NOW_MS / 1_000 + 300)
     .sign(signer);
@@ -92,6 +93,11 @@ describe('a token of a job of GitHub', () => {
     const unsigned = new UnsecuredJWT(CLAIMS).setIssuer(issuer).setAudience(audienceOf(HASH, 'approve')).encode();
     await assert.rejects(verified(unsigned), ApprovalError);
     await assert.rejects(verified((await token()).slice(0, -3)), ApprovalError);
+  });
+
+  test('does not count with a key that GitHub has replaced, and the message names the key and the remedy', async () => {
+    const problem = /^GitHub no longer publishes the key "old" that signed the token: approve with a new token$/;
+    await assert.rejects(verified(await token({ kid: 'old' })), doesNotCount(problem));
   });
 
   test('does not count once it is over, and still counts later as of the time when it was given', async () => {

@@ -1,5 +1,12 @@
 /** Verifies that a token of GitHub Actions comes from a job of an environment, and was made for one plan. */
-import { createRemoteJWKSet, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import {
+  createRemoteJWKSet,
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from 'jose';
 import type { Decided } from './shapes.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { ApprovalError } from './proof-ssh.ts';
@@ -53,7 +60,7 @@ export function createTokenVerifier(): VerifyToken {
       currentDate: new Date(atMs),
       clockTolerance: CLOCK_TOLERANCE_S,
       requiredClaims: ['exp', 'repository_id', 'environment', 'actor', 'run_id'],
-    }).catch(rethrow);
+    }).catch((error: unknown) => rethrow(error, token));
     const problem = problemOf(payload, gate, actor);
     if (problem !== null) throw new ApprovalError(problem);
     return `GitHub run ${plainText(String(payload['run_id']))}`;
@@ -61,7 +68,13 @@ export function createTokenVerifier(): VerifyToken {
 }
 
 /** A defect of the token is final. An issuer that does not answer is asked again. */
-function rethrow(error: unknown): never {
+function rethrow(error: unknown, token: string): never {
+  if (error instanceof errors.JWKSNoMatchingKey) {
+    const key = plainText(String(decodeProtectedHeader(token).kid), 100);
+    throw new ApprovalError(
+      `GitHub no longer publishes the key "${key}" that signed the token: approve with a new token`,
+    );
+  }
   const isOfIssuer =
     !(error instanceof errors.JOSEError) ||
     error instanceof errors.JWKSTimeout ||
