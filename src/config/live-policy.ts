@@ -1,6 +1,6 @@
 /**
- * Reads the policy again when belay.yaml changes. While the file has a mistake, is missing, or has lost all its settings, the
- * last good policy stays in force.
+ * Reads the policy again when belay.yaml changes. While the file has a mistake, is missing, or was emptied, the last good
+ * policy stays in force.
  */
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,8 +29,7 @@ interface LiveOptions {
 }
 
 const REMEDY = 'restore it, so that this user can read it';
-const NO_SETTINGS =
-  'has no settings left: restore them, or, if none is to hold, write an empty section such as freezes: {}';
+const EMPTIED = 'is empty, as a full disk leaves it: restore it, or write a comment into it if no setting is to hold';
 
 const hasSettings = (configuration: Configuration): boolean => Object.keys(configuration).length > 0;
 
@@ -53,17 +52,17 @@ export async function policyOfFile(
     // not read each time, because reading a large file takes long.
     if (found === problem?.version && clockMs() - problem.sinceMs < TIMING.worker.policyRetryMs) return;
     // A program may be writing the file in place. Each part of it may be valid, and lack what stands at the end.
-    await wait(TIMING.worker.policySettleMs);
-    const next = await readUsable().catch((error: unknown) => ({ error }));
+    if (version !== null) await wait(TIMING.worker.policySettleMs);
+    const next = await readUsable(found).catch((error: unknown) => ({ error }));
     if ((await versionOf(path)) !== found) return;
     if ('error' in next) keep(messageOf(await atItsLine(next.error, file)), found);
     else take(next, found);
   }
 
   /** @throws for a file that must not replace the policy in force */
-  async function readUsable() {
+  async function readUsable(found: string) {
+    if (found === EMPTY && hasSettings(configuration)) throw new Error(`${path} ${EMPTIED}`);
     const next = await readConfiguration({ path, isNamed: true }, REMEDY);
-    if (hasSettings(configuration) && !hasSettings(next)) throw new Error(`${path} ${NO_SETTINGS}`);
     await requireAll(next);
     return { configuration: next, policy: policyOf(next) };
   }
@@ -94,9 +93,11 @@ export async function policyOfFile(
 }
 
 const MISSING = 'missing';
+const EMPTY = 'empty';
 
 /** Changes when the file does, and when a symbolic link in its path points elsewhere. */
 async function versionOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);
+  if (found?.size === 0) return EMPTY;
   return found === null ? MISSING : [found.ino, found.size, found.mtimeMs].join(':');
 }

@@ -1,5 +1,5 @@
 /** Reads belay.yaml: the settings that differ between services. It never contains secrets, only where they are. */
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { ConfigError, unreadableFile } from './environment/variables.ts';
 import { configFile, type ConfigFile } from './environment/environment.ts';
 import type { Configuration } from './file/file-schema.ts';
@@ -26,8 +26,6 @@ export async function atItsLine(error: unknown, file = configFile()): Promise<un
 
 /** What to do about a file that cannot be read. */
 const CONFIG_REMEDY = 'set BELAY_CONFIG to the path of belay.yaml';
-const EMPTY =
-  'is empty, as a full disk or an interrupted copy leaves it: restore it, or write a comment into it if it has no settings';
 
 /**
  * Reads and checks `belay.yaml`.
@@ -40,13 +38,10 @@ export async function readConfiguration(
   remedy = CONFIG_REMEDY,
 ): Promise<Configuration> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' && !isNamed) return null;
+    if (error.code === 'ENOENT' && !isNamed) return '';
     throw new ConfigError(unreadableFile(path, error, remedy));
   });
-  if (text === null) return {};
-  // A device such as /dev/null stands for no settings.
-  if (text.trim() === '' && (await stat(path)).isFile()) throw new ConfigError(`${path} ${EMPTY}`);
-  return (await parser()).parseConfiguration(text, path);
+  return text === '' ? {} : (await parser()).parseConfiguration(text, path);
 }
 
 /** For a command that has nothing to do without a file. @throws ConfigError if there is none, too */

@@ -157,7 +157,4 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'docs/run-result.schema.json matches the output of the tool': {
     now: 'docs/run-result.schema.json is what the tool writes',
   },
-  'belay.yaml may be empty, and may be missing unless BELAY_CONFIG names it': {
-    now: 'belay.yaml may have only comments, and may be missing unless BELAY_CONFIG names it',
-  },
 };
