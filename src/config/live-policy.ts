@@ -47,7 +47,7 @@ export async function policyOfFile(
 
   async function readAgain(): Promise<void> {
     const found = await versionOf(path);
-    if (found === version) return;
+    if (found === version && problem === null) return;
     // A version that failed is read again now and then, because the cause may be a file that it names, or the disk. It is
     // not read each time, because reading a large file takes long.
     if (found === problem?.version && clockMs() - problem.sinceMs < TIMING.worker.policyRetryMs) return;
@@ -62,7 +62,7 @@ export async function policyOfFile(
   /** @throws for a file that must not replace the policy in force */
   async function readUsable(found: string) {
     if (found === EMPTY && hasSettings(configuration)) throw new Error(`${path} ${EMPTIED}`);
-    const next = await readConfiguration({ path, isNamed: true }, REMEDY);
+    const next = await readConfiguration({ path, isNamed: version !== MISSING }, REMEDY);
     await requireAll(next);
     return { configuration: next, policy: policyOf(next) };
   }

@@ -105,6 +105,23 @@ describe('the policy of a worker', () => {
     assert.deepEqual(reads, [true, false]);
   });
 
+  test('is the latest again once the file that was in force is back, or the one that was too much is gone', async () => {
+    await writeFile(path, FREEZE);
+    assert.equal(await isFrozen(), true);
+    await rename(path, `${path}.old`);
+    assert.equal((await policy()).isLatest, false);
+    await rename(`${path}.old`, path);
+    assert.deepEqual([await isFrozen(), (await policy()).isLatest], [true, true]);
+    assert.deepEqual(reads, [true, false, true]);
+    await rm(path);
+    [reads, policy] = [[], await begin({})];
+    await writeFile(path, 'freezes: 1\n');
+    assert.equal((await policy()).isLatest, false);
+    await rm(path);
+    assert.equal((await policy()).isLatest, true);
+    assert.deepEqual(reads, [false, true]);
+  });
+
   test('is that of a file that changed while the worker was starting', async () => {
     const first = await readConfiguration(file());
     await writeFile(path, FREEZE);
