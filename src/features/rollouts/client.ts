@@ -53,7 +53,10 @@ type NewRollout = Omit<RolloutInput, 'key'> & Partial<Pick<RolloutInput, 'key'>>
 
 /** Every method throws a BelayError if it fails. */
 export interface Rollouts {
-  /** Starts a rollout, or attaches to the rollout with the same name and key. */
+  /**
+   * Starts a rollout, or attaches to the rollout with the same name and key. Throws `Usage` for a field of the input that
+   * there is not.
+   */
   start(input: NewRollout): Promise<Rollout>;
   /** Returns a handle to a rollout that was started before. It sends nothing until you call one of its methods. */
   get(workflowId: string, runId?: string): Rollout;

@@ -9,6 +9,7 @@ import { splitPath, RUN_OPTIONS, valueAt } from '../run-options.ts';
 import {
   firstProblem,
   idOf,
+  objectOf,
   oneOrMoreNames,
   problemForType,
   runInput,
@@ -23,7 +24,6 @@ const NAME_ERROR = { error: 'must be 1 to 50 characters of a-z, 0-9 and "-", not
 const name = z.string(NAME_ERROR).regex(NAME, NAME_ERROR);
 
 const reaction = z.enum(['pause', 'stop'], { error: 'must be pause or stop' });
-const NO_OBJECT = { error: 'is not an object' };
 const NO_LIST = { error: 'is not a list' };
 
 function atLeast(min: number) {
@@ -35,50 +35,54 @@ const { shape } = runInput;
 const fieldsOfRun = (names: readonly string[]) =>
   Object.fromEntries(Object.entries(shape).filter(([field]) => names.includes(field)));
 
-const options = z
-  .strictObject(fieldsOfRun(RUN_OPTIONS.map(({ path }) => splitPath(path).group ?? path)), {
-    error: ({ code }) => (code === 'unrecognized_keys' ? 'is not an option of a run' : 'is not an object'),
-  })
-  .superRefine((given, context) => {
-    for (const { path, notInRollout } of RUN_OPTIONS)
-      if (notInRollout !== undefined && valueAt(given, path) !== undefined)
-        context.addIssue({ code: 'custom', message: notInRollout, path: path.split('.') });
-  });
+const PAGE = 'docs/reference/library.md';
 
-const wave = z.looseObject(
+const options = objectOf(
+  fieldsOfRun(RUN_OPTIONS.map(({ path }) => splitPath(path).group ?? path)),
+  "a rollout's options",
+  PAGE,
+).superRefine((given, context) => {
+  for (const { path, notInRollout } of RUN_OPTIONS)
+    if (notInRollout !== undefined && valueAt(given, path) !== undefined)
+      context.addIssue({ code: 'custom', message: notInRollout, path: path.split('.') });
+});
+
+const after = objectOf(
+  {
+    bakeMs: wholeNumberWithin(LIMITS.bakeMs).optional(),
+    gates: z
+      .array(idOf('A gate'), NO_LIST)
+      .superRefine((gates, context) => {
+        const twice = gates.findIndex((it, index) => gates.indexOf(it) < index);
+        const message = 'is not a name, or is there twice';
+        if (twice >= 0) context.addIssue({ code: 'custom', message, path: [twice] });
+      })
+      .optional(),
+  },
+  'what follows a wave',
+  PAGE,
+);
+
+const server = objectOf(
+  {
+    serverId: idOf('A server'),
+    siteIds: shape.siteIds,
+    targets: shape.targets,
+    completedTargets: z.array(targetSchema, NO_LIST).optional(),
+  },
+  "a wave's server",
+  PAGE,
+);
+
+const wave = objectOf(
   {
     name: idOf('Its name'),
     approval: idOf('An approval').optional(),
-    after: z
-      .looseObject(
-        {
-          bakeMs: wholeNumberWithin(LIMITS.bakeMs).optional(),
-          gates: z
-            .array(idOf('A gate'), NO_LIST)
-            .superRefine((gates, context) => {
-              const twice = gates.findIndex((it, index) => gates.indexOf(it) < index);
-              const message = 'is not a name, or is there twice';
-              if (twice >= 0) context.addIssue({ code: 'custom', message, path: [twice] });
-            })
-            .optional(),
-        },
-        NO_OBJECT,
-      )
-      .optional(),
-    targets: z.array(
-      z.looseObject(
-        {
-          serverId: idOf('A server'),
-          siteIds: shape.siteIds,
-          targets: shape.targets,
-          completedTargets: z.array(targetSchema, NO_LIST).optional(),
-        },
-        NO_OBJECT,
-      ),
-      NO_LIST,
-    ),
+    after: after.optional(),
+    targets: z.array(server, NO_LIST),
   },
-  NO_OBJECT,
+  'a wave',
+  PAGE,
 );
 
 const waves = z
@@ -120,7 +124,17 @@ const completedServer = z.looseObject({
   endedAt: wellFormed.nullable(),
 });
 
-const rolloutInput = z.looseObject(
+const onGates = objectOf(
+  {
+    failed: reaction.optional(),
+    inconclusive: reaction.optional(),
+    patienceMs: wholeNumberWithin(LIMITS.patienceMs).optional(),
+  },
+  'onGates',
+  PAGE,
+);
+
+const rolloutInput = objectOf(
   {
     name,
     fleet: name,
@@ -130,23 +144,15 @@ const rolloutInput = z.looseObject(
     onFailures: z.enum(['stop', 'pause'], { error: 'must be stop or pause' }),
     options: options.optional(),
     attempt: atLeast(1).optional(),
-    onGates: z
-      .looseObject(
-        {
-          failed: reaction.optional(),
-          inconclusive: reaction.optional(),
-          patienceMs: wholeNumberWithin(LIMITS.patienceMs).optional(),
-        },
-        NO_OBJECT,
-      )
-      .optional(),
+    onGates: onGates.optional(),
     previousResults: z.array(completedServer).optional(),
     passedWaves: z.array(idOf('A wave')).optional(),
     approval: oneOrMoreNames().optional(),
     waves,
     ...fieldsOfRun(['service', 'epoch', 'deploysUntil', 'override', 'noCheck', 'meta', 'heartbeat']),
   },
-  NO_OBJECT,
+  "a rollout's input",
+  PAGE,
 );
 
 /** @param input any JSON @returns the first problem, with its place, or null */

@@ -81,13 +81,17 @@ function problemOfNames(input: unknown): string {
   return error?.issues[0]?.message ?? '';
 }
 
-/** @param whose what the message about an unknown field calls the object */
-const objectOf = <T extends z.core.$ZodLooseShape>(shape: T, whose = "a run's input") =>
+/** @param whose what the message about an unknown field calls the object @param page where its fields are described */
+export const objectOf = <T extends z.core.$ZodLooseShape>(
+  shape: T,
+  whose = "a run's input",
+  page = 'docs/run-input.schema.json',
+) =>
   z.strictObject(shape, {
     error(issue) {
       if (issue.code !== 'unrecognized_keys') return 'is not an object';
       const meant = didYouMean(String(issue.keys[0]), Object.keys(shape));
-      return `is not a field of ${whose}${meant}; see docs/run-input.schema.json`;
+      return `is not a field of ${whose}${meant}; see ${page}`;
     },
   });
 

@@ -163,14 +163,14 @@ const WRONG: [string, unknown, RegExp][] = [
   ['too many at once', { maxAtOnce: 201 }, /^maxAtOnce: must be a whole number from 1 to 200/],
   ['a fractional limit of failures', { maxFailures: 0.5 }, /^maxFailures: /],
   ['an unknown reaction', { onFailures: 'ask' }, /^onFailures: /],
-  ['options with a server id', { options: { serverId: 's9' } }, /^options.serverId: is not an option/],
+  ['options with a server id', { options: { serverId: 's9' } }, /^options.serverId: is not a field of a rollout's op/],
   [
     'the id of a backup for each server',
     { options: { backup: { backupId: 'b1' } } },
     /^options\.backup\.backupId: a rollout backs up each server, leave it out$/,
   ],
   ['runs that replace others', { options: { supersede: true } }, /^options\.supersede: a rollout replaces no run, /],
-  ['options with a misspelt group', { options: { backups: {} } }, /^options\.backups: is not an option of a run$/],
+  ['options with a misspelt group', { options: { backups: {} } }, /^options\.backups: .*\(did you mean backup\?\)/],
   ['a misspelt option', { options: { backup: { Tries: 3 } } }, /^options\.backup\.Tries: .*did you mean tries\?/],
   ['malformed options', { options: 5 }, /^options: /],
   ['a malformed group of options', { options: { deploy: 5 } }, /^options\.deploy: is not an object$/],
@@ -185,6 +185,25 @@ const WRONG: [string, unknown, RegExp][] = [
   ],
   ['a server twice', { waves: [{ name: 'w', targets: [TARGET, TARGET] }] }, /names server s1 twice/],
   ['waves with equal names', { waves: [1, 2].map(() => ({ name: 'w', targets: [] })) }, /another wave has the name w/],
+  ['a misspelt approval', { approvals: 'boss' }, /^approvals: is not a field of .*\(did you mean approval\?\)/],
+  ['a misspelt deadline', { deployUntil: { time: '06:00', timeZone: 'UTC' } }, /^deployUntil: .*deploysUntil\?/],
+  ['a misspelt reaction to gates', { onGate: { failed: 'stop' } }, /^onGate: .*\(did you mean onGates\?\)/],
+  ['a reaction to an unknown end of a gate', { onGates: { fails: 'stop' } }, /^onGates\.fails: .*mean failed\?\)/],
+  [
+    'a misspelt approval of a wave',
+    { waves: [{ name: 'w', approvals: 'boss', targets: [TARGET] }] },
+    /^waves\[0\]\.approvals: is not a field of a wave \(did you mean approval\?\); see docs\/reference\/library\.md/,
+  ],
+  [
+    'misspelt gates',
+    { waves: [{ name: 'w', after: { gate: ['slo'] }, targets: [TARGET] }] },
+    /^waves\[0\]\.after\.gate: .*\(did you mean gates\?\)/,
+  ],
+  [
+    'sites as belay.yaml names them',
+    { waves: [{ name: 'w', targets: [{ serverId: 's1', sites: ['a1'] }] }] },
+    /^waves\[0\]\.targets\[0\]\.sites: is not a field of a wave's server \(did you mean siteIds\?\)/,
+  ],
   ['too many sites', { waves: [{ name: 'w', targets: servers(MAX_TARGETS + 1) }] }, /1001 targets, at most 1000/],
 ];
 
