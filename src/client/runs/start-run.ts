@@ -28,6 +28,7 @@ import { findService } from '../find-service.ts';
 import { isServed, type ServedService } from '../../contract/service-identity.ts';
 import { epochOf } from '../../contract/worker-identity.ts';
 import { TIMING } from '../../contract/timing.ts';
+import { definedFields } from '../../contract/plain-object.ts';
 import { codeSpan, plainText } from '../../contract/safe-text.ts';
 import { isAttributeError } from '../transport/grpc-errors.ts';
 
@@ -102,9 +103,10 @@ export async function addressed<I extends Pick<RunInput, 'override' | 'noCheck'>
   const input = {
     ...(served === null ? {} : { service: served.service }),
     ...epochOf(workers),
-    ...asked,
-    ...(override === undefined ? {} : { override: { by, ...override } }),
-    ...(noCheck === undefined ? {} : { noCheck: { by, ...noCheck } }),
+    // A field that is undefined would displace what stands before it.
+    ...(definedFields(asked) as I),
+    ...(override === undefined ? {} : { override: { by, ...definedFields(override) } }),
+    ...(noCheck === undefined ? {} : { noCheck: { by, ...definedFields(noCheck) } }),
   };
   return { input, served };
 }

@@ -28,7 +28,7 @@ export function planRollout(
     const known = Object.keys(rollouts).join(', ') || 'none: add it under rollouts';
     throw new ConfigError(`${configFile().path} has no rollout ${name}; it has ${known}`);
   }
-  const options = { ...toRunOptions(rollout), ...asked };
+  const options = { ...toRunOptions(rollout), ...definedFields(asked) };
   return {
     name,
     fleet: rollout.fleet,

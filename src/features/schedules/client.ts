@@ -113,8 +113,8 @@ async function plan(session: Session, definitions: ScheduleDefinition[], prune: 
 function withService(definition: ScheduleDefinition, served: ServedService | null): ScheduleDefinition {
   if (served === null) return definition;
   const { input } = definition;
-  const start = { ...input.start, input: { service: served.service, ...input.start.input } } as ScheduledInput['start'];
-  return { ...definition, input: { ...input, start } };
+  const started = { service: served.service, ...definedFields(input.start.input) };
+  return { ...definition, input: { ...input, start: { ...input.start, input: started } as ScheduledInput['start'] } };
 }
 
 /** `backup:12:k is still in progress`. Its run may not have started yet. */

@@ -1,0 +1,81 @@
+/** A program passes on a field that is not set, such as a variable of the environment, as a field that is undefined. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ScheduleNotFoundError } from '@temporalio/client';
+import { startRun } from '../../src/client/runs/start-run.ts';
+import type { Session } from '../../src/client/session.ts';
+import { parseConfiguration } from '../../src/config/parse-configuration.ts';
+import type { RunInput } from '../../src/contract/run.ts';
+import { identityText } from '../../src/contract/worker-identity.ts';
+import { createRollouts } from '../../src/features/rollouts/client.ts';
+import { planRollout } from '../../src/features/rollouts/config-plan.ts';
+import type { RolloutInput } from '../../src/features/rollouts/shapes.ts';
+import { createSchedules } from '../../src/features/schedules/client.ts';
+import { planSchedules } from '../../src/features/schedules/config.ts';
+import { rolloutOf } from '../support/rollouts.ts';
+
+const SERVICE = 'https://panel.example#shop';
+const WORKER = { version: '1', where: 'host:1', service: SERVICE, since: '2026-01-01T00:00:00Z', epoch: '7' };
+
+/** @param started receives the input of everything that is started */
+function sessionOf(started: unknown[]): Session {
+  const workflow = {
+    start(_type: string, { args }: { args: unknown[] }) {
+      started.push(JSON.parse(JSON.stringify(args[0])));
+      return Promise.resolve({ firstExecutionRunId: 'r1' });
+    },
+    getHandle: () => ({}),
+  };
+  const schedule = {
+    list: () => [],
+    getHandle: (id: string) => ({ describe: () => Promise.reject(new ScheduleNotFoundError('none', id)) }),
+  };
+  const withDeadline = (_untilMs: number, act: () => Promise<unknown>) => act();
+  const pollers = [{ identity: identityText(WORKER), polledMs: Date.now(), version: null }];
+  return {
+    ...{ taskQueue: 'belay', service: SERVICE, by: 'ana', encrypts: false, setsAttributes: false, tracing: null },
+    ...{ client: { workflow, schedule, withDeadline }, uiUrl: null },
+    workers: () => Promise.resolve({ pollers, current: [null] }),
+  } as unknown as Session;
+}
+
+const UNSET = { service: undefined, epoch: undefined };
+const by = undefined;
+const EXCEPTIONS = { override: { freezes: ['stock'], reason: 'urgent', by }, noCheck: { reason: 'moved', by } };
+const EXPECTED = {
+  ...{ service: SERVICE, epoch: '7' },
+  override: { freezes: ['stock'], reason: 'urgent', by: 'ana' },
+  noCheck: { reason: 'moved', by: 'ana' },
+};
+
+test('a run and a rollout keep their service, their epoch and who decides if these are passed on and not set', async () => {
+  const started: Partial<RunInput & RolloutInput>[] = [];
+  const session = sessionOf(started);
+  const target = { serverId: '12', siteIds: ['34'] };
+  await startRun(session, { ...target, ...UNSET, ...EXCEPTIONS } as never, { key: 'k' });
+  await createRollouts(session).start({ ...rolloutOf([target]), ...UNSET, ...EXCEPTIONS } as never);
+  for (const { service, epoch, override, noCheck } of started)
+    assert.deepEqual({ service, epoch, override, noCheck }, EXPECTED);
+  assert.equal(started.length, 2);
+});
+
+const FILE = parseConfiguration(
+  `
+fleets: { shop: { servers: { 12: { sites: [34] } } } }
+rollouts: { steady: { fleet: shop, ifFrozen: wait } }
+schedules: { nightly: { cron: '0 2 * * *', start: { backup: 12 } } }
+`,
+  'belay.yaml',
+);
+
+test('a schedule keeps the service of its workers if its input has one that is not set', async () => {
+  const [planned] = planSchedules(FILE, 2026);
+  const { definition } = planned!;
+  Object.assign(definition.input.start.input, UNSET);
+  const [change] = await createSchedules(sessionOf([])).plan([definition], []);
+  assert.equal(change?.definition?.input.start.input.service, SERVICE);
+});
+
+test('a rollout of belay.yaml keeps the options of the file where those of the program are not set', () => {
+  assert.deepEqual(planRollout(FILE, 'steady', { ifFrozen: undefined } as never).options, { ifFrozen: 'wait' });
+});
