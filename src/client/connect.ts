@@ -27,7 +27,10 @@ export type { ConnectOptions };
 
 /** Every method throws a BelayError if it fails. */
 export interface Belay extends AsyncDisposable {
-  /** Starts a run, or attaches to the run with the same key. The input determines what the run does. */
+  /**
+   * Starts a run, or attaches to the run with the same key. The input determines what the run does. A field that is
+   * undefined counts as absent; if that would decide what the run does, `start` throws `Usage`.
+   */
   start(input: RunInput, options?: StartOptions): Promise<Run>;
   /** Returns a handle to a run that was started before. It sends nothing until you call one of its methods. */
   get(workflowId: string, runId?: string): Run;

@@ -79,3 +79,25 @@ test('a schedule keeps the service of its workers if its input has one that is n
 test('a rollout of belay.yaml keeps the options of the file where those of the program are not set', () => {
   assert.deepEqual(planRollout(FILE, 'steady', { ifFrozen: undefined } as never).options, { ifFrozen: 'wait' });
 });
+
+test('a run without a type is refused if a field that decides what it does is passed on and not set', async () => {
+  const start = (input: object, options = {}) => startRun(sessionOf([]), input, options);
+  const says = (field: string) => ({
+    type: 'Usage',
+    message: `${field}: is undefined, and what is done depends on it: give it a value, or leave it out`,
+  });
+  await assert.rejects(start({ serverId: undefined, siteIds: ['34'] }), says('serverId'));
+  await assert.rejects(start({ serverId: '12', siteIds: undefined }), says('siteIds'));
+  await assert.rejects(start({ serverId: '12', targets: undefined }), says('targets'));
+  await start({ serverId: '12', siteIds: undefined, targets: [{ kind: 'site', id: '34' }] });
+  await start({ serverId: undefined, siteIds: ['34'] }, { type: 'deployOnly' });
+  await start({ serverId: '12', siteIds: undefined }, { type: 'backupOnly' });
+});
+
+test('a rollout is refused if the sites of a server are passed on and not set', async () => {
+  const input = rolloutOf([{ serverId: '12', siteIds: undefined } as never]);
+  await assert.rejects(createRollouts(sessionOf([])).start(input), {
+    type: 'Usage',
+    message: /^waves\[0\]\.targets\[0\]: siteIds: is undefined, and what is done depends on it: give it a value/,
+  });
+});

@@ -33,7 +33,10 @@ import { codeSpan, plainText } from '../../contract/safe-text.ts';
 import { isAttributeError } from '../transport/grpc-errors.ts';
 
 export interface StartOptions {
-  /** Default: derived from the input, which may name a backup, deployments, or both. */
+  /**
+   * Default: derived from the input, which may name a backup, deployments, or both. Without a type, `start` throws
+   * `Usage` for a `serverId`, `siteIds` or `targets` that is there, but undefined.
+   */
   type?: RunType;
   /**
    * The idempotency key. If its run is in progress, `start` attaches to it; if its run has closed, the stored result is
@@ -52,7 +55,7 @@ export async function startRun(session: Session, given: RunInput, options: Start
   const type = options.type ?? typeOf(asked);
   const { key } = options;
   const again = options.again === true;
-  const problem = again && key === undefined ? 'again: requires a key' : startProblem(type, asked, key);
+  const problem = again && key === undefined ? 'again: requires a key' : startProblem(options.type, asked, key);
   if (problem !== null) throw new BelayError('Usage', problem);
   return underKey(key, (used, ifTaken) =>
     startOnce(session, asked, { type, workflowId: runWorkflowId(type, asked, used), again, ifTaken }),

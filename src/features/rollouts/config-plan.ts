@@ -14,7 +14,7 @@ import { targetsOn } from '../../config/inventory.ts';
 /**
  * Returns the input of a rollout that `belay.yaml` defines, without a key.
  *
- * @param asked options that override those of the file
+ * @param asked options that override those of the file; one that is undefined overrides nothing
  * @throws BelayError of type `Usage` if the file has no such rollout
  */
 export function planRollout(

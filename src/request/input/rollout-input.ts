@@ -12,6 +12,7 @@ import {
   objectOf,
   oneOrMoreNames,
   problemForType,
+  problemOfUnset,
   runInput,
   targetSchema,
   wholeNumberWithin,
@@ -163,9 +164,11 @@ export function validateRolloutInput(input: unknown): string | null {
 
 function problemOfServers({ waves: all, options: asked, previousResults = [] }: RolloutInput): string | null {
   for (const [index, { targets }] of all.entries())
-    for (const [place, { serverId, siteIds, targets: deployed }] of targets.entries()) {
+    for (const [place, target] of targets.entries()) {
+      const { serverId, siteIds, targets: deployed } = target;
       const type = (deployed ?? siteIds ?? []).length === 0 ? 'backupOnly' : 'backupThenDeploy';
-      const problem = problemForType(type, { ...asked, serverId, siteIds, targets: deployed } as never);
+      const problem =
+        problemOfUnset(target) ?? problemForType(type, { ...asked, serverId, siteIds, targets: deployed } as never);
       if (problem !== null) return `waves[${index}].targets[${place}]: ${problem}`;
     }
   // A retry may have only gates left.

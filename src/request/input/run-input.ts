@@ -332,3 +332,13 @@ export function problemForType(type: RunType, input: RunInput): string | null {
   // Such a run would end waiting runs, and then deploy nothing itself.
   return ifBusy === 'fail' ? 'supersede: waits for the lock, and ifBusy is fail: leave one out' : null;
 }
+
+/** A program passes on what it did not get as undefined. @returns the problem of a field that decides what is done, or null */
+export function problemOfUnset(input: object): string | null {
+  const { siteIds, targets } = input as Partial<RunInput>;
+  const isDeployed = siteIds !== undefined || targets !== undefined;
+  const deciding = isDeployed ? ['serverId'] : ['serverId', 'siteIds', 'targets'];
+  const unset = deciding.find((it) => Object.hasOwn(input, it) && input[it as keyof typeof input] === undefined);
+  if (unset === undefined) return null;
+  return `${unset}: is undefined, and what is done depends on it: give it a value, or leave it out`;
+}

@@ -1,8 +1,9 @@
 /** Checks a request to start a run, and derives its type. Pure. */
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
+import { isRecord } from '../../contract/plain-object.ts';
 import { problemOfId } from '../problems.ts';
-import { validateRunInput, notes } from './run-input.ts';
+import { problemOfUnset, validateRunInput, notes } from './run-input.ts';
 import { withFittingMeta } from '../limits.ts';
 
 /** Derives the type of a run without one. It accepts any input, because validation follows. */
@@ -12,10 +13,12 @@ export function typeOf(input: Partial<RunInput> | null | undefined): RunType {
   return targets === undefined || targets.length === 0 ? 'backupOnly' : 'backupThenDeploy';
 }
 
-/** @returns the first problem, or null */
-export function startProblem(type: RunType, input: RunInput, key: string | undefined): string | null {
+/** @param type undefined to derive it @returns the first problem, or null */
+export function startProblem(type: RunType | undefined, input: RunInput, key: string | undefined): string | null {
   const problem = key === undefined ? null : problemOfId(key);
-  return problem === null ? validateRunInput(type, input) : `key: ${problem}`;
+  if (problem !== null) return `key: ${problem}`;
+  const unset = type === undefined && isRecord(input) ? problemOfUnset(input) : null;
+  return unset ?? validateRunInput(type ?? typeOf(input), input);
 }
 
 /* Adds what CI knows about a job as notes. */
