@@ -93,6 +93,17 @@ test('an empty id of a run, rollout or event is refused', async () => {
     });
 });
 
+test('a decision about a rollout is refused if it has a field of another name, or a server that is not set', async () => {
+  await using belay = await connect({ connection: {} as Connection });
+  const rollout = belay.rollouts.get('rollout:1');
+  const refused = (decision: object, message: RegExp) =>
+    assert.rejects(rollout.resume(decision as never), { type: 'Usage', message });
+  const by = { by: 'ana', reason: 'it is ours' };
+  await refused({ ...by, serverID: '22' }, /^serverID: is not a field of resume: use by, reason, serverId$/);
+  await refused({ ...by, serverId: undefined }, /^serverId: is undefined: name the server to release, or leave it out/);
+  await assert.rejects(rollout.abort(null as never), { type: 'Usage', message: /^give your name and a reason/ });
+});
+
 test('start refuses `again` without a key, and list an outcome that there is not', async () => {
   const starting = startRun({} as Session, { siteIds: ['34'] }, { again: true });
   await assert.rejects(starting, { type: 'Usage', message: 'again: requires a key' });

@@ -32,6 +32,7 @@ import { askProgress, describeRun, handleOf, tryProgress } from '../../client/ru
 import type { Listed } from '../../client/list-filter.ts';
 import { describeOnly, resultIn } from '../../client/read-workflow.ts';
 import { isSameTarget } from '../../contract/target.ts';
+import { type DecisionName, problemOfDecision } from './rules.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 
 /** Every method throws a BelayError if it fails. */
@@ -52,7 +53,7 @@ export interface Rollout {
   status(): Promise<RolloutStatus>;
   /** Starts no more servers until the rollout is resumed. Running servers continue. */
   pause(decision: DecisionInput): Promise<void>;
-  /** Starts servers again. With `serverId`, releases that held server instead. */
+  /** Starts servers again. With `serverId`, releases that held server instead. Throws `Usage` for any other field. */
   resume(decision: DecisionInput): Promise<void>;
   /** Starts no more servers. Running servers finish. */
   abort(decision: DecisionInput): Promise<void>;
@@ -63,8 +64,17 @@ export interface Rollout {
 export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' | 'runId' | 'attached'>): Rollout {
   const { workflowId, runId } = ids;
   const handle = session.client.workflow.getHandle(workflowId, runId ?? undefined);
-  const decide = (name: 'pause' | 'resume' | 'abort') => (payload: DecisionInput) =>
-    sendDecision(session, { name, handle, payload, describe: describeRollout, lookAgain: 'belay rollout status' });
+  const decide = (name: DecisionName) => async (payload: DecisionInput) => {
+    const problem = problemOfDecision(name, payload);
+    if (problem !== null) throw new BelayError('Usage', problem);
+    return sendDecision(session, {
+      name,
+      handle,
+      payload,
+      describe: describeRollout,
+      lookAgain: 'belay rollout status',
+    });
+  };
   return {
     ...ids,
     links: linksOf(session, ids),

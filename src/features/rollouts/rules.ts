@@ -1,5 +1,6 @@
 /** Decides which server starts next, and counts failures. Pure. */
 import type { Decision, RolloutInput, RolloutPhase, TargetResult } from './shapes.ts';
+import { isRecord } from '../../contract/plain-object.ts';
 import { isRunning, isPending } from '../../contract/results.ts';
 
 export type Step =
@@ -64,4 +65,19 @@ export function lastPause(decisions: readonly Decision[]): Decision | undefined 
 export function failuresIn(targets: readonly TargetResult[]): number {
   return targets.filter(({ startedAt, outcome }) => startedAt !== null && outcome !== null && outcome !== 'completed')
     .length;
+}
+
+const FIELDS = { pause: ['by', 'reason'], resume: ['by', 'reason', 'serverId'], abort: ['by', 'reason'] };
+export type DecisionName = keyof typeof FIELDS;
+
+/** A misspelt `serverId` would decide about the whole rollout. @returns what is wrong with a decision, or null */
+export function problemOfDecision(name: DecisionName, decision: unknown): string | null {
+  const given = isRecord(decision) ? decision : {};
+  const unknown = Object.keys(given).find((it) => !FIELDS[name].includes(it));
+  if (unknown !== undefined) return `${unknown}: is not a field of ${name}: use ${FIELDS[name].join(', ')}`;
+  const isFilled = (text: unknown) => typeof text === 'string' && text.trim() !== '';
+  if (!isFilled(given.by) || !isFilled(given.reason)) return 'give your name and a reason: { by, reason }';
+  if (Object.hasOwn(given, 'serverId') && given.serverId === undefined)
+    return 'serverId: is undefined: name the server to release, or leave it out to resume the rollout';
+  return null;
 }

@@ -47,7 +47,17 @@ import {
   MARKDOWN,
   shortText,
 } from '../../workflows/ui.ts';
-import { failuresIn, lastPause, nextStep, stopIn, openOfCurrentWave, onlyHeldServers, RESTORED } from './rules.ts';
+import {
+  type DecisionName,
+  failuresIn,
+  lastPause,
+  nextStep,
+  stopIn,
+  openOfCurrentWave,
+  onlyHeldServers,
+  problemOfDecision,
+  RESTORED,
+} from './rules.ts';
 import { factList, uiPage, uiTable, workflowLink } from '../../contract/markdown.ts';
 import { heldText } from '../freezes/text.ts';
 import { concernsService } from '../../contract/service-identity.ts';
@@ -275,9 +285,11 @@ function commandsOf({ workflowId, outcome, phase, targets }: RolloutResult, whyN
 
 /* Handles decisions about a rollout in flight, and records each with its author and reason. */
 
-const pauseUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause);
-const resumeUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume);
-const abortUpdate = defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort);
+const UPDATES = {
+  pause: defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause),
+  resume: defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume),
+  abort: defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort),
+};
 const holdSignal = defineSignal<[ServerHold]>(HOLD_SIGNAL);
 
 /** The state of a rollout from its first moment on. */
@@ -291,7 +303,7 @@ export interface Beginning {
  * before the request is checked waits for the check.
  */
 export function handleDecisions(beginning: Beginning): void {
-  function handle(update: typeof pauseUpdate, description: string, refuse: OnDecision, act: OnDecision): void {
+  function handle(name: DecisionName, description: string, refuse: OnDecision, act: OnDecision): void {
     const handler = async (decision: DecisionInput) => {
       if (beginning.rollout === null) await condition(() => beginning.rollout !== null);
       const { rollout } = beginning;
@@ -301,19 +313,20 @@ export function handleDecisions(beginning: Beginning): void {
       act(rollout, decision);
     };
     const validator = (decision: DecisionInput) => {
-      refuseIncomplete(decision);
+      const problem = problemOfDecision(name, decision);
+      if (problem !== null) throw usageFailure(problem);
       const { rollout } = beginning;
       if (rollout !== null && rollout !== 'refused') refuse(rollout, decision);
     };
-    setHandler(update, handler, { validator, description });
+    setHandler(UPDATES[name], handler, { validator, description });
   }
   const decides =
     (action: 'pause' | 'abort'): OnDecision =>
     (rollout, { by, reason }) =>
       rollout.decide(action, by, reason);
-  handle(pauseUpdate, 'Start no more servers until resumed. Running ones continue.', refusePause, decides('pause'));
-  handle(resumeUpdate, 'Start servers again. With serverId: release that held server.', refuseResume, resumeRollout);
-  handle(abortUpdate, 'Start no more servers. Running ones finish.', refuseWhenOver, decides('abort'));
+  handle('pause', 'Start no more servers until resumed. Running ones continue.', refusePause, decides('pause'));
+  handle('resume', 'Start servers again. With serverId: release that held server.', refuseResume, resumeRollout);
+  handle('abort', 'Start no more servers. Running ones finish.', refuseWhenOver, decides('abort'));
 }
 
 /** Temporal keeps signals until their handler is set. @param served the service of the workers */
@@ -363,12 +376,6 @@ function refusePause(rollout: RolloutState): void {
   // A pause by a person outlasts one that ends by itself.
   if (rollout.result.phase === 'paused' && !rollout.hooks.some((it) => it.mayHeal?.() === true))
     throw usageFailure('the rollout is already paused');
-}
-
-function refuseIncomplete(decision: Partial<DecisionInput> | undefined): void {
-  const isFilled = (text: unknown) => typeof text === 'string' && text.trim() !== '';
-  if (!isFilled(decision?.by) || !isFilled(decision?.reason))
-    throw usageFailure('give your name and a reason: { by, reason }');
 }
 
 function refuseWhenOver({ result: { phase } }: RolloutState): void {

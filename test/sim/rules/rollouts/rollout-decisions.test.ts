@@ -98,6 +98,20 @@ describe('a rollout', () => {
   );
 
   test(
+    'rejects a decision with a field that it does not take, which could be the server that is meant',
+    inFleet(async (stack) => {
+      const rollout = begin(stack, servers(2), { maxAtOnce: 1 });
+      await decide(stack, rollout, 'pause', ANNE);
+      const refused = async (name: DecisionName, decision: unknown, message: string) =>
+        assert.equal(await refusalOf(stack, rollout, name, decision), `Usage: ${message}`);
+      const serverID = { ...ANNE, serverID: 's1' };
+      await refused('resume', serverID, 'serverID: is not a field of resume: use by, reason, serverId');
+      await refused('abort', { ...ANNE, serverId: 's1' }, 'serverId: is not a field of abort: use by, reason');
+      assert.equal((await progressOf(stack, rollout)).result.phase, 'paused');
+    }),
+  );
+
+  test(
     'rejects a decision without a name or out of order, and explains why',
     inFleet(async (stack) => {
       const [target] = servers(1);
