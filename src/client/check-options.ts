@@ -1,5 +1,6 @@
 /** Checks options from plain JavaScript, where no compiler finds a misspelt name or a value of another type. */
 import { BelayError } from '../contract/errors.ts';
+import { isRecord } from '../contract/plain-object.ts';
 import { plainText } from '../contract/safe-text.ts';
 
 /**
@@ -9,9 +10,11 @@ import { plainText } from '../contract/safe-text.ts';
  * @throws BelayError of type `Usage`
  */
 export function refuseUnknown<T extends object>(what: string, options: T, known: Record<keyof T, true>): void {
+  const names = Object.keys(known).join(', ');
+  if (!isRecord(options))
+    throw new BelayError('Usage', `${what}: takes an object with ${names}, and got another value`);
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
-  const names = Object.keys(known).join(', ');
   throw new BelayError('Usage', `${unknown}: is not an option of ${what}: use ${names}`);
 }
 

@@ -104,6 +104,49 @@ test('a decision about a rollout is refused if it has a field of another name, o
   await assert.rejects(rollout.abort(null as never), { type: 'Usage', message: /^give your name and a reason/ });
 });
 
+test('a misspelt field of a freeze or a thaw is refused, and freezes nothing', async () => {
+  const withDeadline = (_: unknown, ask: () => Promise<unknown>) => ask();
+  await using belay = await connect({ connection: { withDeadline } as unknown as Connection });
+  const freeze = { reason: 'disks', forMs: 60_000 };
+  for (const [typo, value] of [
+    ['scop', { kind: 'server', id: '22' }],
+    ['backup', true],
+  ] as const)
+    await assert.rejects(belay.freezes.begin({ ...freeze, [typo]: value }), {
+      type: 'Usage',
+      message: `${typo}: is not an option of freezes.begin: use scope, until, forMs, reason, by, backups, override, extend`,
+    });
+  await assert.rejects(belay.freezes.thaw({ kind: 'all' }, { reasons: 'over' } as never), {
+    type: 'Usage',
+    message: 'reasons: is not an option of freezes.thaw: use reason, by',
+  });
+  const thawing = belay.freezes.thaw({ kind: 'fleets', id: 'shop' } as never, { reason: 'over' });
+  await assert.rejects(thawing, {
+    type: 'Usage',
+    message: /^scope\.kind: must be one of all, fleet, server, site, app$/,
+  });
+});
+
+test('a value of another type in the place of an input or of options is refused', async () => {
+  const withDeadline = (_: unknown, ask: () => Promise<unknown>) => ask();
+  await using belay = await connect({ connection: { withDeadline } as unknown as Connection });
+  const run = { siteIds: ['34'] };
+  const other = null as never;
+  const calls: [call: () => Promise<unknown>, message: RegExp][] = [
+    [() => connect(other), /^connect: takes an object with connection, address, .*, and got another value$/],
+    [() => belay.start(other), /^the input is not an object$/],
+    [() => belay.start(run, other), /^start: takes an object with type, key, again, and got another value$/],
+    [() => belay.start(run, { type: 'rollOut' } as never), /^type: must be one of backupThenDeploy, /],
+    [() => belay.start(run, { key: 'k', again: 'yes' } as never), /^again: is neither true nor false$/],
+    [() => belay.list(other), /^list: takes an object/],
+    [() => belay.rollouts.start(other), /^the input is not an object$/],
+    [() => belay.freezes.begin(other), /^freezes\.begin: takes an object/],
+    [() => belay.freezes.thaw(other, { reason: 'over' }), /^scope: is not an object with kind and id$/],
+    [() => belay.freezes.thaw({ kind: 'all' }, other), /^freezes\.thaw: takes an object with reason, by/],
+  ];
+  for (const [call, message] of calls) await assert.rejects(call, { type: 'Usage', message });
+});
+
 test('start refuses `again` without a key, and list an outcome that there is not', async () => {
   const starting = startRun({} as Session, { siteIds: ['34'] }, { again: true });
   await assert.rejects(starting, { type: 'Usage', message: 'again: requires a key' });

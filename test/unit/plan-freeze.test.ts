@@ -67,6 +67,30 @@ describe('an ad-hoc freeze', () => {
       plan({ scope: siteTarget('34'), backups: true }),
       /freeze the backups of its server/,
     ],
+    [
+      'is for a scope that there is not',
+      plan({ scope: { kind: 'host', id: '12' } as never }),
+      /^scope\.kind: must be one/,
+    ],
+    ['is for no scope', plan({ scope: null as never }), /^scope: is not an object with kind and id$/],
+    [
+      'is for everything, and has an id',
+      plan({ scope: { kind: 'all', id: '12' } as never }),
+      /^scope\.id: is not a field of this scope: use kind$/,
+    ],
+    [
+      'is for a misspelt id',
+      plan({ scope: { kind: 'server', ID: '12' } as never }),
+      /^scope\.ID: is not a field of this scope: use kind and id$/,
+    ],
+    ['is for backups in a word', plan({ backups: 'false' as never }), /^backups: must be one of true, false$/],
+    [
+      'has an unknown rule for overrides',
+      plan({ override: 'Never' as never }),
+      /^override: must be one of reason, never$/,
+    ],
+    ['extends in a word', plan({ extend: 'yes' as never }), /^extend: must be one of true, false$/],
+    ['lasts for a text', plan({ forMs: '60000' as never }), /^forMs: is not a number of milliseconds$/],
     ['is for an id that there is not', plan({ scope: { kind: 'server', id: '' } }), /^server: is empty$/],
     ['has two ends', plan({ until: '2026-12-20T18:00Z' }), /give either a time or a duration/],
   ] as const) {

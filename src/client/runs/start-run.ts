@@ -54,12 +54,17 @@ export async function startRun(session: Session, given: RunInput, options: Start
   const asked = withFittingMeta(given);
   const type = options.type ?? typeOf(asked);
   const { key } = options;
-  const again = options.again === true;
-  const problem = again && key === undefined ? 'again: requires a key' : startProblem(options.type, asked, key);
+  const { again = false } = options;
+  const problem = problemOfAgain(again, key) ?? startProblem(options.type, asked, key);
   if (problem !== null) throw new BelayError('Usage', problem);
   return underKey(key, (used, ifTaken) =>
     startOnce(session, asked, { type, workflowId: runWorkflowId(type, asked, used), again, ifTaken }),
   );
+}
+
+function problemOfAgain(again: unknown, key: string | undefined): string | null {
+  if (typeof again !== 'boolean') return 'again: is neither true nor false';
+  return again && key === undefined ? 'again: requires a key' : null;
 }
 
 interface StartDetails {

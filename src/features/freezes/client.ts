@@ -8,7 +8,8 @@ import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { scopeText, blocksText, utcText } from './text.ts';
 import { plainText, codeSpan, shellWord } from '../../contract/safe-text.ts';
-import { extendFreeze, planFreeze, problemOfField, type NewFreeze } from './request.ts';
+import { extendFreeze, planFreeze, problemOfField, problemOfScope, type NewFreeze } from './request.ts';
+import { refuseUnknown } from '../../client/check-options.ts';
 import { firstListed, ofType, RUNNING } from '../../client/list-filter.ts';
 import { requireWorkers } from '../../client/workers.ts';
 import { serverTimeMs } from '../../client/server-time.ts';
@@ -39,10 +40,11 @@ export interface Freezes {
   /**
    * Freezes a scope from now on. When it resolves, a worker has confirmed that the freeze is in force, and no request
    * that was judged before can still leave. If the worker refuses the freeze or none answers, nothing new is frozen.
-   * A freeze that `extend` meets stays in force, with its new end, in both cases.
+   * A freeze that `extend` meets stays in force, with its new end, in both cases. Throws `Usage` for a field that there is
+   * not.
    */
   begin(freeze: NewFreeze): Promise<BegunFreeze>;
-  /** Ends a freeze, and wakes what waits for it. */
+  /** Ends a freeze, and wakes what waits for it. Throws `NotFound` if the scope has no freeze. */
   thaw(scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed>;
   /** Returns the freezes that are running. The list lags a moment. */
   list(): Promise<RunningFreeze[]>;
@@ -62,7 +64,19 @@ export function createFreezes(session: Session): Freezes {
   };
 }
 
-async function begin(session: Session, { extend = false, ...asked }: NewFreeze): Promise<BegunFreeze> {
+const NEW_FREEZE: Record<keyof NewFreeze, true> = {
+  scope: true,
+  until: true,
+  forMs: true,
+  reason: true,
+  by: true,
+  backups: true,
+  override: true,
+  extend: true,
+};
+
+async function begin(session: Session, asked: NewFreeze): Promise<BegunFreeze> {
+  refuseUnknown('freezes.begin', asked, NEW_FREEZE);
   const { client, namespace, taskQueue, by } = session;
   // Uses Temporal's clock, because workers judge by it.
   const nowMs = Math.round(await serverTimeMs(client.connection, namespace).catch(() => Date.now()));
@@ -73,7 +87,7 @@ async function begin(session: Session, { extend = false, ...asked }: NewFreeze):
   // A freeze whose memo cannot be read holds back everything, so it counts as one in force.
   const isReplaced = before !== undefined && !(Date.parse(before.freeze?.until ?? '') <= nowMs);
   const replaced = isReplaced ? readable(before) : null;
-  if (replaced !== null && !extend) throw alreadyFrozen(planned.scope, replaced);
+  if (replaced !== null && asked.extend !== true) throw alreadyFrozen(planned.scope, replaced);
   const freeze = replaced === null ? planned : orUsage(extendFreeze(replaced, planned));
   try {
     const handle = await client.workflow.start(FREEZE_TYPE, {
@@ -125,8 +139,9 @@ function alreadyFrozen(scope: FreezeScope, freeze: AdHocFreeze | null): BelayErr
 }
 
 async function thaw(session: Session, scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed> {
+  refuseUnknown('freezes.thaw', why, { reason: true, by: true });
   const { reason, by = session.by } = why;
-  const problem = problemOfField('reason', reason) ?? problemOfField('by', by);
+  const problem = problemOfScope(scope) ?? problemOfField('reason', reason) ?? problemOfField('by', by);
   if (problem !== null) throw new BelayError('Usage', problem);
   const workflowId = freezeId(scope);
   const [running] = await findFreezes(session.client, [workflowId]);

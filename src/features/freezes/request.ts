@@ -1,6 +1,7 @@
 /** Validates the request for an ad-hoc freeze, and fills in the defaults. Pure. */
 import type { AdHocFreeze, FreezeScope, OverrideRule } from './shapes.ts';
 import { DAY_MS, durationText } from '../../contract/duration.ts';
+import { isRecord } from '../../contract/plain-object.ts';
 import { scopeText, utcText } from './text.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { LIMITS, MAX_TEXT_LENGTH } from '../../request/limits.ts';
@@ -45,8 +46,15 @@ export const INSTANT_REMEDY = 'write a time with its zone, like 2026-12-20T18:00
 
 /** @param nowMs the time by Temporal's clock @returns the freeze, or what is wrong with the request */
 export function planFreeze(asked: NewFreeze & { by: string }, nowMs: number): AdHocFreeze | string {
-  const { scope = { kind: 'all' }, reason, by, backups = false, override = 'reason' } = asked;
-  const problem = problemOfScope(scope, backups) ?? problemOfField('reason', reason) ?? problemOfField('by', by);
+  const { scope = { kind: 'all' }, reason, by, backups = false, override = 'reason', extend = false } = asked;
+  const problem =
+    problemOfScope(scope) ??
+    problemOfChoice('backups', backups, [true, false]) ??
+    problemOfChoice('override', override, OVERRIDES) ??
+    problemOfChoice('extend', extend, [true, false]) ??
+    problemOfBackups(scope, backups) ??
+    problemOfField('reason', reason) ??
+    problemOfField('by', by);
   if (problem !== null) return problem;
   const untilMs = endOf(asked, nowMs);
   if (typeof untilMs === 'string') return untilMs;
@@ -61,12 +69,29 @@ export function planFreeze(asked: NewFreeze & { by: string }, nowMs: number): Ad
   };
 }
 
-function problemOfScope(scope: FreezeScope, backups: boolean): string | null {
-  if (scope.kind === 'all') return null;
-  const problem = problemOfId(scope.id);
-  if (problem !== null) return `${scope.kind}: ${problem}`;
-  const hasBackup = scope.kind === 'fleet' || scope.kind === 'server';
-  return hasBackup || !backups ? null : `a ${scope.kind} has no backup: freeze the backups of its server`;
+const SCOPES: FreezeScope['kind'][] = ['all', 'fleet', 'server', 'site', 'app'];
+const OVERRIDES: OverrideRule[] = ['reason', 'never'];
+
+/** @returns what is wrong, or null */
+export function problemOfScope(scope: unknown): string | null {
+  if (!isRecord(scope)) return 'scope: is not an object with kind and id';
+  const { kind, id, ...others } = scope;
+  const problem = problemOfChoice('scope.kind', kind, SCOPES);
+  if (problem !== null) return problem;
+  const isAll = kind === 'all';
+  const [unknown] = Object.keys(isAll && id !== undefined ? { id } : others);
+  if (unknown !== undefined) return `scope.${unknown}: is not a field of this scope: use kind${isAll ? '' : ' and id'}`;
+  const problemOfOwn = isAll ? null : problemOfId(id);
+  return problemOfOwn === null ? null : `${String(kind)}: ${problemOfOwn}`;
+}
+
+function problemOfChoice(name: string, value: unknown, choices: readonly (string | boolean)[]): string | null {
+  return choices.some((it) => it === value) ? null : `${name}: must be one of ${choices.join(', ')}`;
+}
+
+function problemOfBackups({ kind }: FreezeScope, backups: boolean): string | null {
+  const hasBackup = kind === 'all' || kind === 'fleet' || kind === 'server';
+  return hasBackup || !backups ? null : `a ${kind} has no backup: freeze the backups of its server`;
 }
 
 /** @param field names the text in the message @returns what is wrong with a text for people, or null */
@@ -78,6 +103,7 @@ export function problemOfField(field: string, text: unknown): string | null {
 /** @returns when the freeze ends, or what is wrong */
 function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
   if ((until === undefined) === (forMs === undefined)) return 'the end of the freeze: give either a time or a duration';
+  if (until === undefined && typeof forMs !== 'number') return 'forMs: is not a number of milliseconds';
   const untilMs = until === undefined ? nowMs + (forMs ?? 0) : parseInstant(until);
   if (untilMs === null) return `until: "${until}" is not a time: ${INSTANT_REMEDY}`;
   const [leastMs, mostMs] = LIMITS.freezeMs;

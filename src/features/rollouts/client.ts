@@ -83,6 +83,7 @@ export function createRollouts(session: Session): Rollouts {
 }
 
 async function startRollout(session: Session, given: NewRollout): Promise<Rollout> {
+  if (!isRecord(given)) throw new BelayError('Usage', 'the input is not an object');
   const { key, ...asked } = withFittingMeta(given);
   return underKey(key, (used, ifTaken) => startOnce(session, { ...asked, key: used }, ifTaken));
 }

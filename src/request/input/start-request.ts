@@ -1,5 +1,5 @@
 /** Checks a request to start a run, and derives its type. Pure. */
-import type { RunType } from '../../contract/names.ts';
+import { RUN_TYPES, type RunType } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { problemOfId } from '../problems.ts';
@@ -17,6 +17,7 @@ export function typeOf(input: Partial<RunInput> | null | undefined): RunType {
 export function startProblem(type: RunType | undefined, input: RunInput, key: string | undefined): string | null {
   const problem = key === undefined ? null : problemOfId(key);
   if (problem !== null) return `key: ${problem}`;
+  if (type !== undefined && !RUN_TYPES.includes(type)) return `type: must be one of ${RUN_TYPES.join(', ')}`;
   const unset = type === undefined && isRecord(input) ? problemOfUnset(input) : null;
   return unset ?? validateRunInput(type ?? typeOf(input), input);
 }
