@@ -88,21 +88,25 @@ export async function openSession(
   refuseUnknown('connect', options, CONNECT_OPTIONS);
   const endpoint = options.address === undefined ? findTemporal() : plainEndpoint(options.address);
   const encryption = readEncryption((message) => process.emitWarning(message));
-  const tracing = await openTracing({ program, warn: () => undefined });
-  const own = options.connection === undefined ? await openConnection(endpoint, { lazy, onCredentials }) : null;
   const namespace = options.namespace ?? endpoint.namespace;
   const taskQueue = options.taskQueue ?? configuredTaskQueue();
-  const connection = own ?? options.connection!;
-  const session: Session = {
-    client: new Client({ connection, namespace, dataConverter: encryption.dataConverter, interceptors: ASKS_AGAIN }),
+  const settings = {
     namespace,
-    workers: shareSeen(() => seenOn(connection, namespace, taskQueue)),
+    taskQueue,
     encrypts: encryption.isOn,
     setsAttributes: searchAttributeMode() !== 'off',
-    taskQueue,
     uiUrl: options.uiUrl ?? endpoint.uiUrl,
     service: options.service === undefined ? null : identityFrom('the service', options.service),
     by: options.by ?? signature(),
+  };
+  const tracing = await openTracing({ program, warn: () => undefined });
+  // Nothing below may throw once the connection is open, because nobody would close it.
+  const own = options.connection === undefined ? await openConnection(endpoint, { lazy, onCredentials }) : null;
+  const connection = own ?? options.connection!;
+  const session: Session = {
+    ...settings,
+    client: new Client({ connection, namespace, dataConverter: encryption.dataConverter, interceptors: ASKS_AGAIN }),
+    workers: shareSeen(() => seenOn(connection, namespace, taskQueue)),
     tracing,
   };
   const close = async () => {

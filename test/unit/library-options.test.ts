@@ -93,6 +93,16 @@ test('an empty id of a run, rollout or event is refused', async () => {
     });
 });
 
+test('connect refuses a service that is no URL before it opens a connection, which nobody could close', async () => {
+  // Nothing listens there.
+  const address = '127.0.0.1:1';
+  for (const service of ['bad', 5 as never])
+    await assert.rejects(connect({ address, service }), {
+      type: 'Usage',
+      message: 'the service is not a URL: give one like https://host',
+    });
+});
+
 test('a decision about a rollout is refused if it has a field of another name, or a server that is not set', async () => {
   await using belay = await connect({ connection: {} as Connection });
   const rollout = belay.rollouts.get('rollout:1');
