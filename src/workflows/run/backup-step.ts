@@ -149,10 +149,8 @@ const announcedBackup = (run: RunState, serverId: string): Promise<BackupRecord 
 async function recentBackup(run: RunState, serverId: string): Promise<Conclusion | null> {
   const { maxAgeMs } = run.plan.backup;
   if (maxAgeMs === null) return null;
-  const { maxAgeAtDeployMs } = run.limits;
-  // What is made anew because it is too old for the deployment must not be the same again.
-  const isTooOld = run.backups > 1 && maxAgeMs > maxAgeAtDeployMs && patched('renewed-for-deployment');
-  const usableMs = isTooOld ? maxAgeAtDeployMs : maxAgeMs;
+  // One that is too old for the deployment is of no use.
+  const usableMs = Math.min(maxAgeMs, run.limits.maxAgeAtDeployMs);
   const startedSince = new Date(Date.now() - usableMs).toISOString();
   const found = await findCompletedBackup({ serverId, startedSince }).catch(() => null);
   if (found === null || isForOther(run, found)) return null;

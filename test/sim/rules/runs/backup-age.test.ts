@@ -53,8 +53,21 @@ describe('the age of a backup at the deployment', () => {
       await forward(HOUR / 2);
       const given = await result(startLate(stack, serverId, { backupId }));
       assert.deepEqual([given.backup?.source, countedFrom(given)], ['given', startedAt]);
-      const reused = await result(startLate(stack, serverId, { maxAgeMs: HOUR }));
-      assert.deepEqual([reused.backup?.source, countedFrom(reused)], ['reused', startedAt]);
+      const reused = await result(start({ serverId, siteIds: [], backup: { maxAgeMs: HOUR } }));
+      assert.deepEqual([reused.backup?.source, reused.backup?.startedAt], ['reused', startedAt]);
+    }),
+  );
+
+  test(
+    'is young enough because a run reuses no backup that is too old for its deployment',
+    inWorld(async ({ sandbox, start, forward, result }) => {
+      const serverId = fresh('s');
+      const made = await result(start({ serverId, siteIds: [] }));
+      await forward(HOUR / 2);
+      const deploys = { serverId, siteIds: [siteAfter(sandbox, FAILED, COMPLETED)] };
+      const run = await result(start({ ...deploys, backup: { maxAgeMs: HOUR, maxAgeAtDeployMs: HOUR / 3 } }));
+      assert.deepEqual([run.outcome, run.backup?.source], ['completed', 'created']);
+      assert.notEqual(run.backup?.backupId, made.backup?.backupId);
     }),
   );
 
