@@ -1,7 +1,7 @@
 /** A program passes on a field that is not set, such as a variable of the environment, as a field that is undefined. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ScheduleNotFoundError } from '@temporalio/client';
+import { ScheduleNotFoundError, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { startRun } from '../../src/client/runs/start-run.ts';
 import type { Session } from '../../src/client/session.ts';
 import { parseConfiguration } from '../../src/config/parse-configuration.ts';
@@ -19,12 +19,17 @@ const WORKER = { version: '1', where: 'host:1', service: SERVICE, since: '2026-0
 
 /** @param started receives the input of everything that is started */
 function sessionOf(started: unknown[]): Session {
+  const memos = new Map<string, unknown>();
   const workflow = {
-    start(_type: string, { args }: { args: unknown[] }) {
-      started.push(JSON.parse(JSON.stringify(args[0])));
+    start(type: string, { args, workflowId }: { args: unknown[]; workflowId: string }) {
+      if (memos.has(workflowId))
+        return Promise.reject(new WorkflowExecutionAlreadyStartedError('taken', workflowId, type));
+      const input: unknown = JSON.parse(JSON.stringify(args[0]));
+      memos.set(workflowId, { input });
+      started.push(input);
       return Promise.resolve({ firstExecutionRunId: 'r1' });
     },
-    getHandle: () => ({}),
+    getHandle: (id: string) => ({ describe: () => Promise.resolve({ runId: 'r1', memo: memos.get(id) }) }),
   };
   const schedule = {
     list: () => [],
@@ -57,6 +62,14 @@ test('a run and a rollout keep their service, their epoch and who decides if the
   for (const { service, epoch, override, noCheck } of started)
     assert.deepEqual({ service, epoch, override, noCheck }, EXPECTED);
   assert.equal(started.length, 2);
+});
+
+test('a start with the same key attaches, also if the input has fields that are passed on and not set', async () => {
+  const session = sessionOf([]);
+  const deploysUntil = { time: '06:00', timeZone: 'UTC', after: undefined };
+  const input = { siteIds: ['34'], ...UNSET, deploy: { tries: undefined }, deploysUntil } as never;
+  await startRun(session, input, { key: 'k' });
+  assert.equal((await startRun(session, input, { key: 'k' })).attached, true);
 });
 
 const FILE = parseConfiguration(

@@ -169,7 +169,8 @@ async function refuseOtherRequest(session: Session, workflowId: string, request:
 
 /** Leaves out `meta`, because the next attempt of a CI job may carry other values. */
 function requestOf(input: RunInput) {
-  const { serverId, deploysUntil, heartbeat, override, noCheck } = input;
+  const { serverId, heartbeat, override, noCheck } = input;
+  const deploysUntil = definedFields({ ...input.deploysUntil });
   const exceptions = [sameOverride(override), noCheck?.reason];
   return [serverId, targetsOf(input), deploysUntil, heartbeat, exceptions, planRun(input)];
 }

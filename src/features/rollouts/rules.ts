@@ -1,4 +1,4 @@
-/** Decides which server starts next, and counts failures. Pure. */
+/** Decides which server starts next, counts failures, and checks the decisions of people. Pure. */
 import type { Decision, RolloutInput, RolloutPhase, TargetResult } from './shapes.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { isRunning, isPending } from '../../contract/results.ts';

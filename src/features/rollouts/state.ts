@@ -285,11 +285,6 @@ function commandsOf({ workflowId, outcome, phase, targets }: RolloutResult, whyN
 
 /* Handles decisions about a rollout in flight, and records each with its author and reason. */
 
-const UPDATES = {
-  pause: defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.pause),
-  resume: defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.resume),
-  abort: defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES.abort),
-};
 const holdSignal = defineSignal<[ServerHold]>(HOLD_SIGNAL);
 
 /** The state of a rollout from its first moment on. */
@@ -318,7 +313,7 @@ export function handleDecisions(beginning: Beginning): void {
       const { rollout } = beginning;
       if (rollout !== null && rollout !== 'refused') refuse(rollout, decision);
     };
-    setHandler(UPDATES[name], handler, { validator, description });
+    setHandler(defineUpdate<void, [DecisionInput]>(ROLLOUT_UPDATES[name]), handler, { validator, description });
   }
   const decides =
     (action: 'pause' | 'abort'): OnDecision =>
