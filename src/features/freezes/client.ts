@@ -40,8 +40,7 @@ export interface Freezes {
   /**
    * Freezes a scope from now on. When it resolves, a worker has confirmed that the freeze is in force, and no request
    * that was judged before can still leave. If the worker refuses the freeze or none answers, nothing new is frozen.
-   * A freeze that `extend` meets stays in force, with its new end, in both cases. Throws `Usage` for a field that there is
-   * not.
+   * A freeze that `extend` meets stays in force, with its new end, in both cases. Throws `Usage` for an unknown field.
    */
   begin(freeze: NewFreeze): Promise<BegunFreeze>;
   /** Ends a freeze, and wakes what waits for it. Throws `NotFound` if the scope has no freeze. */

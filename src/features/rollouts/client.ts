@@ -54,8 +54,8 @@ type NewRollout = Omit<RolloutInput, 'key'> & Partial<Pick<RolloutInput, 'key'>>
 /** Every method throws a BelayError if it fails. */
 export interface Rollouts {
   /**
-   * Starts a rollout, or attaches to the rollout with the same name and key. Throws `Usage` for a field of the input that
-   * there is not.
+   * Starts a rollout, or attaches to the rollout with the same name and key. Throws `Usage` for an unknown field of the
+   * input.
    */
   start(input: NewRollout): Promise<Rollout>;
   /** Returns a handle to a rollout that was started before. It sends nothing until you call one of its methods. */
