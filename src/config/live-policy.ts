@@ -2,7 +2,7 @@
  * Reads the policy again when belay.yaml changes. While the file has a mistake, is missing, or was emptied, the last good
  * policy stays in force.
  */
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atItsLine, readConfiguration, type Configuration } from './load.ts';
 import { configFile, type ConfigFile } from './environment/environment.ts';
@@ -53,16 +53,17 @@ export async function policyOfFile(
     if (found === problem?.version && clockMs() - problem.sinceMs < TIMING.worker.policyRetryMs) return;
     // A program may be writing the file in place. Each part of it may be valid, and lack what stands at the end.
     if (version !== null) await wait(TIMING.worker.policySettleMs);
-    const next = await readUsable(found).catch((error: unknown) => ({ error }));
+    const next = await readUsable().catch((error: unknown) => ({ error }));
     if ((await versionOf(path)) !== found) return;
     if ('error' in next) keep(messageOf(await atItsLine(next.error, file)), found);
     else take(next, found);
   }
 
   /** @throws for a file that must not replace the policy in force */
-  async function readUsable(found: string) {
-    if (found === EMPTY && hasSettings(configuration)) throw new Error(`${path} ${EMPTIED}`);
+  async function readUsable() {
     const next = await readConfiguration({ path, isNamed: version !== MISSING }, REMEDY);
+    const isEmptied = hasSettings(configuration) && !hasSettings(next) && (await readFile(path, 'utf8')).trim() === '';
+    if (isEmptied) throw new Error(`${path} ${EMPTIED}`);
     await requireAll(next);
     return { configuration: next, policy: policyOf(next) };
   }
@@ -93,11 +94,9 @@ export async function policyOfFile(
 }
 
 const MISSING = 'missing';
-const EMPTY = 'empty';
 
 /** Changes when the file does, and when a symbolic link in its path points elsewhere. */
 async function versionOf(path: string): Promise<string> {
   const found = await stat(path).catch(() => null);
-  if (found?.size === 0) return EMPTY;
   return found === null ? MISSING : [found.ino, found.size, found.mtimeMs].join(':');
 }

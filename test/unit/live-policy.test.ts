@@ -65,13 +65,15 @@ describe('the policy of a worker', () => {
   test('stays as it was when its file becomes empty, as on a full disk', async () => {
     await writeFile(path, FREEZE);
     assert.equal(await isFrozen(), true);
-    await writeFile(path, '');
-    assert.equal(await isFrozen(), true);
-    assert.equal((await policy()).isLatest, false);
+    for (const text of ['', '\n \n']) {
+      await writeFile(path, text);
+      assert.equal(await isFrozen(), true, JSON.stringify(text));
+      assert.equal((await policy()).isLatest, false, JSON.stringify(text));
+    }
     await writeFile(path, FREEZE);
     assert.equal(await isFrozen(), true);
     assert.equal((await policy()).isLatest, true);
-    assert.deepEqual(reads, [true, false, true]);
+    assert.deepEqual(reads, [true, false, false, true]);
   });
 
   test('stays as it was while its file is written in place, although each part of it is valid', async () => {
