@@ -38,8 +38,11 @@ export interface Pacer {
   turn(request: PacedRequest, maxWaitMs: number): Turn;
 }
 
-/** A request that has not come again this long after its turn gives up its place. */
-const ABSENT_MS = 60_000;
+/**
+ * A request that has not come again this long after its turn gives up its place. A workflow with a long history comes again
+ * only after its interval.
+ */
+const ABSENT_MS = 60 * 60_000;
 
 export function createPacer(limits: PaceLimits, clockMs = () => performance.now(), random = Math.random): Pacer {
   const places = new Map<string, { atMs: number; isTrigger: boolean }>();

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createPacer } from '../../src/hosting-api/pacer.ts';
 
+const HOUR_MS = 3_600_000;
 const LIMITS = { defaultPauseMs: 5_000, maxPauseMs: 60_000, spreadMs: 2_000 };
 
 /** A pacer at a time that the test moves, with the middle of every random range. */
@@ -98,12 +99,25 @@ test('a trigger that comes again is sent although its baseline took the turn, an
 
 test('a read that never comes again gives up its place', () => {
   const { pacer, moveTo } = pacerAt();
-  pacer.setShare(0.001);
+  pacer.setShare(0.000_1);
   pacer.turn(read('a'), 0);
   pacer.turn(read('gone'), 0);
-  moveTo(1_000_000 + 60_001);
+  moveTo(10_000_000 + HOUR_MS + 1);
   pacer.turn(read('b'), 0);
-  assert.equal(pacer.turn(read('c'), 0).waitMs, 1_000_000);
+  assert.equal(pacer.turn(read('c'), 0).waitMs, 10_000_000);
+});
+
+test('a read that comes again after minutes still has its place, however many come meanwhile', () => {
+  const { pacer, moveTo } = pacerAt();
+  pacer.setShare(1);
+  pacer.turn(read('first'), 0);
+  pacer.turn(read('patient'), 0);
+  for (let ms = 1_000; ms <= HOUR_MS / 2; ms += 250) {
+    moveTo(ms);
+    pacer.turn(read(`at ${ms % 7_000}`), 0);
+  }
+  moveTo(HOUR_MS / 2 + 1_000);
+  assert.equal(pacer.turn(read('patient'), 0).granted, true);
 });
 
 test('property: granted requests keep the share, whoever asks and whenever', () => {
