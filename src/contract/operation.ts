@@ -142,6 +142,11 @@ export interface BackupRecord {
   service?: string;
   backupId: string;
   serverId: string;
-  /** When the backup started, as far as known. */
+  /** When the backup started, as far as known. Its age counts from here. */
   startedAt: string;
+  /**
+   * When the event that reported it says so, if that is later than Temporal's clock allows. Of two events, the later one
+   * counts. Absent in most records, and in those of older versions.
+   */
+  reportedAt?: string;
 }

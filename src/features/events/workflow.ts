@@ -106,7 +106,7 @@ async function share(
   const startedAt = notAfter(receivedAt, at);
   const known = await findSharedBackup({ serverId, services: identitiesOf(served) }).catch(() => null);
   // Deliveries may arrive in any order.
-  if (known !== null && known.startedAt > startedAt) return false;
+  if (known !== null && (known.reportedAt ?? known.startedAt) > startedAt) return false;
   return recordReported('shared', { service: served.service, backupId, serverId, startedAt });
 }
 
@@ -129,7 +129,8 @@ async function withdraw(
  */
 const recordReported = (kind: 'shared' | 'failed', record: BackupRecord): Promise<boolean> => {
   const startedAt = notAfter(workflowInfo().startTime.toISOString(), record.startedAt);
-  return writeBackupRecord({ kind, record: { ...record, startedAt } }).then(
+  const reported = startedAt === record.startedAt ? {} : { reportedAt: record.startedAt };
+  return writeBackupRecord({ kind, record: { ...record, startedAt, ...reported } }).then(
     () => true,
     () => false,
   );

@@ -111,6 +111,19 @@ describe('foreign backups', () => {
     }),
   );
 
+  test(
+    'a run takes the newer backup if its event came first, even if the clocks of sender and receiver are ahead',
+    withEvents(async (stack) => {
+      const serverId = fresh('s');
+      const [old, newer] = [backupOutside(stack.sandbox, serverId), backupOutside(stack.sandbox, serverId)];
+      const aheadMs = 3 * HOUR_MS;
+      const sentAt = (ms: number) => new Date(stack.world.clock.nowMs + aheadMs + ms).toISOString();
+      await announce(stack, serverId, newer, { timestamp: sentAt(0), aheadMs });
+      assert.equal((await announce(stack, serverId, old, { timestamp: sentAt(-60_000), aheadMs })).shared, false);
+      assert.equal(announced(stack, serverId), newer);
+    }),
+  );
+
   for (const [what, sent] of [
     ['without a time', { timestamp: null }],
     ['with a time of the same clock', {}],
