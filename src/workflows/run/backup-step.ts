@@ -150,7 +150,7 @@ async function recentBackup(run: RunState, serverId: string): Promise<Conclusion
   const { maxAgeMs } = run.plan.backup;
   if (maxAgeMs === null) return null;
   // One that is too old for the deployment is of no use.
-  const usableMs = Math.min(maxAgeMs, run.limits.maxAgeAtDeployMs);
+  const usableMs = run.targets.length === 0 ? maxAgeMs : Math.min(maxAgeMs, run.limits.maxAgeAtDeployMs);
   const startedSince = new Date(Date.now() - usableMs).toISOString();
   const found = await findCompletedBackup({ serverId, startedSince }).catch(() => null);
   if (found === null || isForOther(run, found)) return null;

@@ -68,6 +68,11 @@ describe('the age of a backup at the deployment', () => {
       const run = await result(start({ ...deploys, backup: { maxAgeMs: HOUR, maxAgeAtDeployMs: HOUR / 3 } }));
       assert.deepEqual([run.outcome, run.backup?.source], ['completed', 'created']);
       assert.notEqual(run.backup?.backupId, made.backup?.backupId);
+      await forward(HOUR / 2);
+      const only = await result(
+        start({ serverId, siteIds: [], backup: { maxAgeMs: HOUR, maxAgeAtDeployMs: HOUR / 3 } }),
+      );
+      assert.deepEqual([only.backup?.source, only.backup?.backupId], ['reused', run.backup?.backupId]);
     }),
   );
 
