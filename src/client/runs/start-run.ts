@@ -35,7 +35,7 @@ import { isAttributeError } from '../transport/grpc-errors.ts';
 export interface StartOptions {
   /**
    * Default: derived from the input, which may name a backup, deployments, or both. Without a type, `start` throws
-   * `Usage` for a `serverId`, `siteIds` or `targets` that is there, but undefined.
+   * `Usage` for a `serverId` that is there, but undefined, and for such `siteIds` or `targets` if neither has a value.
    */
   type?: RunType;
   /**

@@ -1,5 +1,5 @@
 /** Validates the request for an ad-hoc freeze, and fills in the defaults. Pure. */
-import type { AdHocFreeze, FreezeScope, OverrideRule } from './shapes.ts';
+import { type AdHocFreeze, type FreezeScope, type OverrideRule, SCOPE_KINDS } from './shapes.ts';
 import { DAY_MS, durationText } from '../../contract/duration.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { scopeText, utcText } from './text.ts';
@@ -69,14 +69,13 @@ export function planFreeze(asked: NewFreeze & { by: string }, nowMs: number): Ad
   };
 }
 
-const SCOPES: FreezeScope['kind'][] = ['all', 'fleet', 'server', 'site', 'app'];
 const OVERRIDES: OverrideRule[] = ['reason', 'never'];
 
 /** @returns what is wrong, or null */
 export function problemOfScope(scope: unknown): string | null {
   if (!isRecord(scope)) return 'scope: is not an object with kind and id';
   const { kind, id, ...others } = scope;
-  const problem = problemOfChoice('scope.kind', kind, SCOPES);
+  const problem = problemOfChoice('scope.kind', kind, ['all', ...SCOPE_KINDS]);
   if (problem !== null) return problem;
   const isAll = kind === 'all';
   const [unknown] = Object.keys(isAll && id !== undefined ? { id } : others);
@@ -103,7 +102,7 @@ export function problemOfField(field: string, text: unknown): string | null {
 /** @returns when the freeze ends, or what is wrong */
 function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
   if ((until === undefined) === (forMs === undefined)) return 'the end of the freeze: give either a time or a duration';
-  if (until === undefined && typeof forMs !== 'number') return 'forMs: is not a number of milliseconds';
+  if (until === undefined && !Number.isFinite(forMs)) return 'forMs: is not a number of milliseconds';
   const untilMs = until === undefined ? nowMs + (forMs ?? 0) : parseInstant(until);
   if (untilMs === null) return `until: "${until}" is not a time: ${INSTANT_REMEDY}`;
   const [leastMs, mostMs] = LIMITS.freezeMs;

@@ -60,7 +60,7 @@ function judgePage(page: Page, rule: PageRule, hide: Hide): Measurement {
     return { ...failed(wrongStatus.text), state: saysNothing(page.status) ? 'error' : 'bad' };
   const json = jsonOf(page.body);
   if (json === undefined && asksForJson(rule)) return failed('the answer is not JSON');
-  const tooFew = tooFewIn(json, rule);
+  const tooFew = tooFewIn(json, rule, hide);
   if (tooFew !== null) return tooFew;
   const found = unmet.map(({ of, text, isMissing }): Measurement =>
     of === 'json' && isMissing ? noData(text) : { state: 'bad', value: null, text },
@@ -81,11 +81,12 @@ const saysNothing = (status: number): boolean =>
 const asksForJson = ({ json, value, atLeast }: PageRule): boolean =>
   json !== undefined || value !== undefined || atLeast !== undefined;
 
-function tooFewIn(json: unknown, { atLeast }: PageRule): Measurement | null {
+function tooFewIn(json: unknown, { atLeast }: PageRule, hide: Hide): Measurement | null {
   if (atLeast === undefined) return null;
   const text = textAt(json, atLeast.value);
   if (text !== null && numberOf(text) >= atLeast.min) return null;
-  return noData(`${atLeast.value} is ${text ?? 'missing'}, and has to be ${atLeast.min}`);
+  const found = text === null ? 'missing' : shownText(text, hide);
+  return noData(`${atLeast.value} is ${found}, and has to be ${atLeast.min}`);
 }
 
 function measureValue(text: string | null, path: string, limits: GateLimits, hide: Hide): Measurement {
