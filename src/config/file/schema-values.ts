@@ -1,8 +1,7 @@
 /** Schemas of values that occur in several places of belay.yaml. */
 import { z } from 'zod';
 import { DAY_MS, durationText, parseDuration } from '../../contract/duration.ts';
-import { problemOfId } from '../../request/problems.ts';
-import { TIME_OF_DAY } from '../../request/problems.ts';
+import { problemOfId, TIME_OF_DAY } from '../../request/problems.ts';
 import { NAME } from '../../request/input/rollout-input.ts';
 import { cronTimes } from '../../request/calendar/cron-times.ts';
 import { isTimeZone } from '../../request/calendar/local-time.ts';

@@ -108,10 +108,10 @@ function evidenceProblems(run: Run, result: DeploymentResult, answered: Answered
       const resumed = resumedMs(run);
       const fromMs = resumed === null ? msOf(acceptedAt) : Math.max(msOf(acceptedAt), resumed - RECORDED_WITHIN_MS);
       // The read that ended an outage counts, however long the workflow took to hear of it.
-      const first = since.findLastIndex(({ began }) => began.toMs <= (resumed ?? -Infinity));
-      const own = since.filter(
-        ({ isHinted, began }, index) => !isHinted && (began.toMs >= fromMs || (first >= 0 && index >= first)),
+      const resuming = since.findLast(
+        ({ began }) => began.fromMs >= msOf(acceptedAt) && began.toMs <= (resumed ?? -Infinity),
       );
+      const own = since.filter((it) => !it.isHinted && (it === resuming || it.began.toMs >= fromMs));
       const isSame = own.slice(-SETTLED_READS).every(({ answer }) => normal(answer.status) === words.at(-1));
       return own.length >= SETTLED_READS && isSame && msOf(endedAt) - fromMs >= settleMs;
     },
