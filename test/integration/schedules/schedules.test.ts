@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { before, describe, test } from 'node:test';
-import type { ScheduleDescription, ScheduleUpdateOptions } from '@temporalio/client';
+import { WorkflowFailedError, type ScheduleDescription, type ScheduleUpdateOptions } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import type { BelayError } from '../../../src/starter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { began } from '../../support/journal.ts';
@@ -136,6 +137,27 @@ describe('schedules', { concurrency: 8 }, () => {
       assert.equal(backupsOf(serverId), 2);
     });
   }
+
+  test('a firing that is cancelled cancels its run, and fails as that run ended', async () => {
+    const { file, fleet, serverId, handle } = nightly();
+    world.sandbox.script({ server: serverId }, { ends: 'never' }, { durationMs: 0 });
+    await apply(world, file());
+    await fireFor(handle, ['2025-06-01']);
+    await begun(serverId);
+    const [firing] = (await described(handle)).info.runningActions;
+    assert.ok(firing?.type === 'startWorkflow');
+    const fired = world.client.workflow.getHandle(firing.workflow.workflowId, firing.workflow.firstExecutionRunId);
+    await fired.cancel();
+    const run = world.belay.get(`backup:${serverId}:${fleet}.nightly.2025-06-01`);
+    await assert.rejects(run.result(), { type: 'Cancelled' });
+    const failure: unknown = await fired.result().catch((it: unknown) => it);
+    assert.ok(failure instanceof WorkflowFailedError && failure.cause instanceof ApplicationFailure, String(failure));
+    assert.equal(failure.cause.type, 'Cancelled');
+    assert.deepEqual(failure.cause.details, [
+      { workflowId: run.workflowId, alreadyStarted: false, outcome: 'cancelled' },
+    ]);
+    world.sandbox.finish({ server: serverId }, 'completed');
+  });
 
   test('a failure pauses a schedule with pauseOnFailure, and the list shows the reason', async () => {
     const { file, id, fleet, serverId, handle } = nightly({ pauseOnFailure: true });
