@@ -47,3 +47,13 @@ export const HISTORY_BUDGET = {
   /** Senders of hints and of requests for a lock stop once a history has this many events. */
   signalsUntilEvents: 9_000,
 } as const;
+
+/**
+ * Whether what a rollout can do without, such as a measurement, leaves room for the rest of it.
+ *
+ * @param servers how many it may still start
+ */
+export function leavesRoomInRollout(historyLength: number, servers: number): boolean {
+  const { maxEvents, eventsPerServer, maxThawLooks, eventsPerThawLook } = HISTORY_BUDGET;
+  return historyLength + servers * eventsPerServer + maxThawLooks * eventsPerThawLook < maxEvents;
+}

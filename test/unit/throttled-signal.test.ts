@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { createThrottledSignal } from '../../src/client/lookups/signals.ts';
+import { HISTORY_BUDGET } from '../../src/contract/history-budget.ts';
+import { createHoldServer } from '../../src/features/events/client-signals.ts';
 import { TIMING } from '../../src/contract/timing.ts';
 
 const { signalGapMs, floodSignalGapMs } = TIMING.event;
@@ -81,4 +83,22 @@ test('a flood sends one signal every ten seconds', async (t) => {
   const gapsMs = gapsOf(sentMs);
   assert.deepEqual(new Set(gapsMs), new Set([signalGapMs, floodSignalGapMs]));
   assert.equal(gapsMs.indexOf(floodSignalGapMs), 99);
+});
+
+test('a hold is not signalled to a rollout whose history has room for no more than its servers', async () => {
+  const { maxEvents, eventsPerServer, maxThawLooks, eventsPerThawLook } = HISTORY_BUDGET;
+  const memo = { servers: ['12', '13'] };
+  const fullFrom = maxEvents - maxThawLooks * eventsPerThawLook - memo.servers.length * eventsPerServer;
+  const signalled = (historyLength: number) => {
+    const rollout = { workflowId: 'rollout:steady:k', memo };
+    async function* list() {
+      yield await Promise.resolve(rollout);
+    }
+    const describe = () => Promise.resolve({ ...rollout, historyLength });
+    const getHandle = () => ({ describe, signal: () => Promise.resolve() });
+    const hold = { serverId: '12', event: 'event:panel:1', reason: 'an alert fired' };
+    return createHoldServer({ workflow: { list, getHandle } } as unknown as Client)({ hold, excludeWorkflowIds: [] });
+  };
+  assert.deepEqual(await signalled(fullFrom - 1), ['rollout:steady:k']);
+  assert.deepEqual(await signalled(fullFrom), []);
 });

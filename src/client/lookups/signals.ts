@@ -89,17 +89,18 @@ export const hasRoomForSignals = ({ historyLength }: Pick<WorkflowExecutionDescr
 
 /**
  * @param services one of these must be the service of the workflow. Absent: any service will do
- * @param wants whether the workflow has a use for the signal
+ * @param wants whether the workflow has a use for the signal, if it has room for it
  */
 export async function acceptsSignals(
   handle: Pick<WorkflowHandle, 'describe'>,
   services: readonly string[] | undefined,
   wants: (description: WorkflowExecutionDescription) => boolean = () => true,
+  hasRoom: (description: WorkflowExecutionDescription) => boolean = hasRoomForSignals,
 ): Promise<boolean> {
   // A memo that this process cannot decode names no service to it. That must not keep the signal back.
   const { answer: description } = await leniently(() => unlessMissing(handle.describe()));
   if (description === null) return false;
-  return hasRoomForSignals(description) && isOfService(description, services) && wants(description);
+  return hasRoom(description) && isOfService(description, services) && wants(description);
 }
 
 /**

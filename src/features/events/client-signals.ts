@@ -3,6 +3,8 @@ import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temp
 import { OPERATION_TYPES, SIGNALS, HOLD_SIGNAL, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { Hint } from '../../contract/polling.ts';
 import type { WakeInput } from './shapes.ts';
+import { leavesRoomInRollout } from '../../contract/history-budget.ts';
+import { MAX_TARGETS } from '../../request/limits.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { firstListed, ofType, quoted, RUNNING } from '../../client/list-filter.ts';
@@ -47,9 +49,16 @@ async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | '
   return found.map(({ workflowId }) => workflowId);
 }
 
+/** A flood of events about many servers would fill the history of their rollout, which Temporal then terminates. */
+function hasRoomForHold({ historyLength, memo }: WorkflowExecutionDescription): boolean {
+  const { servers } = (memo ?? {}) as Partial<RolloutMemo>;
+  return leavesRoomInRollout(historyLength, servers?.length ?? MAX_TARGETS);
+}
+
 /** Create one per worker, because it limits the rate of signals. */
 export function createHoldServer(client: Client, clock?: SignalClock): (input: HoldInput) => Promise<string[]> {
-  const signal = createThrottledSignal<ServerHold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, undefined, clock);
+  const accepts = (handle: WorkflowHandle) => acceptsSignals(handle, undefined, undefined, hasRoomForHold);
+  const signal = createThrottledSignal<ServerHold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, accepts, clock);
   return async ({ hold, excludeWorkflowIds }) => {
     const rollouts = await firstListed(client, `${ofType(ROLLOUT_TYPE)} AND ${RUNNING}`);
     const concerned = rollouts.filter((rollout) => {

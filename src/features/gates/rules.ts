@@ -1,5 +1,5 @@
 /** Decides when a gate has passed or failed. Missing data is neither good nor bad. Pure. */
-import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
+import { HISTORY_BUDGET, leavesRoomInRollout } from '../../contract/history-budget.ts';
 import type { GatePlan, GateVerdict, Measurement } from './shapes.ts';
 
 export interface GateState {
@@ -59,7 +59,5 @@ export function hasRoomToMeasure(
   { historyLength, historySize }: { historyLength: number; historySize: number },
   pending: number,
 ): boolean {
-  const { maxEvents, eventsPerServer, maxThawLooks, eventsPerThawLook, gatesUntilBytes } = HISTORY_BUDGET;
-  const reserved = pending * eventsPerServer + maxThawLooks * eventsPerThawLook;
-  return historyLength + reserved < maxEvents && historySize < gatesUntilBytes;
+  return leavesRoomInRollout(historyLength, pending) && historySize < HISTORY_BUDGET.gatesUntilBytes;
 }

@@ -103,7 +103,7 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
     },
     decide(action, by, reason) {
       result.decisions.push({ at: new Date().toISOString(), action, by: plainText(by), reason: plainText(reason) });
-      if (result.decisions.length > MAX_DECISIONS) result.decisions.shift();
+      if (result.decisions.length > MAX_DECISIONS) forgetOne(result.decisions);
       const phase = action === 'resume' ? (openPhase(rollout) ?? 'running') : PHASES[action];
       if (phase === undefined) rollout.refresh();
       else rollout.setPhase(phase);
@@ -129,6 +129,12 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
   setHandler(progressQuery, () => progress, { description: 'What is known now, and what the rollout waits for.' });
   answerWhyQuery(() => explainRollout(progress));
   return rollout;
+}
+
+/** The rollout goes by its last pause and its stop. What its servers are held for, the servers know. */
+function forgetOne(decisions: Decision[]): void {
+  const first = decisions.findIndex(({ action }) => action === 'hold' || action === 'release' || action === 'note');
+  decisions.splice(patched('keeps-pauses') ? Math.max(0, first) : 0, 1);
 }
 
 /** @param input null if the worker rejected it */
@@ -398,7 +404,10 @@ function isLastHeldReleased({ result: { phase, targets, decisions } }: RolloutSt
   return phase === 'paused' && isForHeld && !isHeld;
 }
 
-/** Ignores malformed signals, since the UI can send any, and an event that has held a server before. */
+/**
+ * Ignores malformed signals, since the UI can send any, an event that has held a server before, and another event about a
+ * server that is held.
+ */
 function holdTarget(rollout: RolloutState, hold: Partial<ServerHold> | null | undefined, served: string): void {
   const { serverId, event, reason } = hold ?? {};
   if (typeof event !== 'string' || typeof reason !== 'string') return;
@@ -406,7 +415,7 @@ function holdTarget(rollout: RolloutState, hold: Partial<ServerHold> | null | un
   const isForOther = !concernsService(hold?.services, { service: known ?? served, formerly: [] });
   if (isForOther && (known !== undefined || patched('holds-of-others'))) return;
   const { targets, decisions } = rollout.result;
-  const target = targets.find((it) => it.serverId === serverId && isPending(it));
+  const target = targets.find((it) => it.serverId === serverId && isPending(it) && it.heldByEvent === null);
   const by = plainText(event);
   if (target === undefined || decisions.some((it) => it.action === 'hold' && it.by === by)) return;
   target.heldByEvent = by;

@@ -3,10 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RolloutInput } from '../../../../src/features/rollouts/shapes.ts';
 import { fresh } from '../../../support/fresh.ts';
+import { HOUR_MS } from '../../../../src/contract/duration.ts';
 import { HOLD_SIGNAL } from '../../../../src/contract/names.ts';
 import { outcomesOf, rolloutOf, servers } from '../../../support/rollouts.ts';
 import { MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
 import { decide, endOfRollout, progressOf, startRollout } from '../../plays/start-rollout.ts';
+import { freezeNow } from '../../stack/freeze-now.ts';
+import type { Run } from '../../temporal/types.ts';
 import { gatedBy } from './gated.ts';
 import { ANNE, backsUp, backups, begin, deliver, deployments, hold, inFleet, reaches } from './rollouts-in-flight.ts';
 
@@ -137,6 +140,57 @@ describe('a rollout', () => {
       const about = { serverId, event: 'event:panel:1', reason: 'an alert fired' };
       stack.signal(rollout.workflowId, HOLD_SIGNAL, { ...about, services: ['https://other.example'] });
       assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed']);
+    }),
+  );
+
+  test(
+    'holds a held server no further when another event names it',
+    inFleet(async (stack) => {
+      const { rollout, canary } = await withHeldCanary(stack, { onFailures: 'pause' });
+      await reaches(stack, rollout, 'paused');
+      const { result } = await progressOf(stack, rollout);
+      await hold(stack, rollout, canary.serverId);
+      assert.deepEqual((await progressOf(stack, rollout)).result, result);
+    }),
+  );
+
+  /** More decisions than a rollout keeps. */
+  async function holdAndRelease(stack: VirtualStack, rollout: Run, serverId: string) {
+    for (let count = 0; count <= 500; count += 1) {
+      await hold(stack, rollout, serverId);
+      await decide(stack, rollout, 'resume', { ...ANNE, serverId });
+    }
+  }
+
+  test(
+    'that waits for a freeze continues after it, however often a server was held and released meanwhile',
+    inFleet(async (stack) => {
+      const [first, noisy] = servers(2);
+      freezeNow(stack.world.server, { forMs: 3 * HOUR_MS });
+      const rollout = begin(stack, [first, noisy!], { options: { ifFrozen: 'wait' } });
+      await reaches(stack, rollout, 'paused');
+      await holdAndRelease(stack, rollout, noisy!.serverId);
+      assert.equal((await progressOf(stack, rollout)).waiting?.kind, 'freeze');
+      const result = await endOfRollout(stack, rollout);
+      assert.deepEqual(outcomesOf(result), ['completed', 'completed']);
+      assert.equal(result.decisions.length, 1_000);
+    }),
+  );
+
+  test(
+    'that a person paused still says who did and why, however often a server was held and released meanwhile',
+    inFleet(async (stack) => {
+      const [first, noisy] = servers(2);
+      stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
+      const rollout = begin(stack, [first, noisy!], { maxAtOnce: 1 });
+      await backsUp(stack, first.serverId);
+      await decide(stack, rollout, 'pause', ANNE);
+      await holdAndRelease(stack, rollout, noisy!.serverId);
+      const { waiting } = await progressOf(stack, rollout);
+      assert.deepEqual(waiting?.kind === 'decision' && [waiting.by, waiting.reason], [ANNE.by, ANNE.reason]);
+      await decide(stack, rollout, 'abort', ANNE);
+      stack.sandbox.finish({ server: first.serverId }, 'completed');
+      await endOfRollout(stack, rollout);
     }),
   );
 
