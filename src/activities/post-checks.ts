@@ -22,7 +22,10 @@ export interface PostCheckDeps extends Judges {
    * @returns null if Temporal no longer waits, because the activity timed out or was cancelled
    */
   awaitedForMs: (activity: ActivityInProgress) => Promise<number | null>;
-  /** Returns the run and, if there is one, the rollout that led to an activity, as Temporal recorded them. */
+  /**
+   * Returns the first executions of the run and, if there is one, of the rollout that led to an activity, as Temporal recorded
+   * them.
+   */
   startedBy: (activity: Pick<ActivityInProgress, 'workflowId' | 'runId'>) => Promise<Execution[]>;
   clocks: Clocks;
 }

@@ -14,6 +14,7 @@ import type { ActivityInProgress } from '../../contract/activities.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Execution, OperationProgress } from '../../contract/operation.ts';
 import { latelyPolling, pollersOf } from '../pollers.ts';
+import { unlessMissing } from '../read-workflow.ts';
 
 export interface TypedExecution extends Execution {
   type: string;
@@ -85,15 +86,17 @@ async function lastHeartbeatMs(
 /** A run and its rollout. */
 const GENERATIONS = 2;
 
-/** @returns the nearest ancestor first */
+/** @returns the nearest ancestor first, each by its first execution, because a reset keeps that */
 export async function startedBy({ workflow }: Client, operation: Execution): Promise<Execution[]> {
+  const look = async ({ workflowId, runId }: Execution) =>
+    (await unlessMissing(workflow.getHandle(workflowId, runId).describe()))?.raw.workflowExecutionInfo;
   const found: Execution[] = [];
-  for (let of = operation; found.length < GENERATIONS;) {
-    const { raw } = await workflow.getHandle(of.workflowId, of.runId).describe();
-    const { workflowId, runId } = raw.workflowExecutionInfo?.parentExecution ?? {};
+  let info = await look(operation);
+  while (found.length < GENERATIONS) {
+    const { workflowId, runId } = info?.parentExecution ?? {};
     if (workflowId == null || runId == null) break;
-    of = { workflowId, runId };
-    found.push(of);
+    info = await look({ workflowId, runId });
+    found.push({ workflowId, runId: info?.firstRunId ?? runId });
   }
   return found;
 }

@@ -98,8 +98,8 @@ const descriptionOf = (run: Run) => ({
   status: { name: statusOf(run).toUpperCase() },
 });
 
-const rawOf = ({ runs }: Server, { runId, parent }: Run) => ({
-  workflowExecutionInfo: { parentExecution: parent },
+const rawOf = ({ runs }: Server, { runId, firstRunId, parent }: Run) => ({
+  workflowExecutionInfo: { parentExecution: parent, firstRunId },
   pendingChildren: runs
     .filter((it) => it.parent?.runId === runId && it.closedMs === null)
     .map((it) => ({ workflowId: it.workflowId, runId: it.runId, workflowTypeName: it.type })),

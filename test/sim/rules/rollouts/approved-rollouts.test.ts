@@ -83,6 +83,18 @@ describe('a rollout that has to be approved', () => {
   );
 
   test(
+    'starts the servers of a wave that is approved after it was reset',
+    inFleet(async (stack) => {
+      const { others, rollout } = inTwoWaves(stack);
+      rollout.firstRunId = 'the execution that was reset';
+      const question = await isAsking(stack, rollout);
+      assert.equal(await answer(stack, rollout, 'approve', signedAnswer(ANA, question, 'ana')), null);
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed', 'completed', 'completed']);
+      for (const { siteIds } of others) assert.equal(deployments(stack, siteIds[0]), 1);
+    }, asking(FOR_NONE)),
+  );
+
+  test(
     'asks before a wave what the policy wants for its servers, and not before the first one as well',
     inFleet(async (stack) => {
       const [canary, ...others] = servers(3);
