@@ -117,7 +117,7 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
   if (polled.kind === 'decided') return polled.value;
   if (polled.kind === 'given_up' || polled.kind === 'cancelled')
     return concludeInterrupted(operation, nameOf(result), polled);
-  return concludeExhausted(operation, input.tries, reading, seen);
+  return concludeExhausted(operation, input.tries, reading, seen, context.baseline);
 }
 
 const nameOf = ({ target }: DeploymentResult): string => `the deployment of ${targetText(target)}`;
@@ -161,6 +161,7 @@ function concludeExhausted(
   tries: number,
   reading: StatusReading | null,
   { standing }: Observations,
+  baseline: StatusReading | null,
 ): Conclusion {
   const { evidence } = poller.result;
   const name = nameOf(poller.result);
@@ -175,5 +176,7 @@ function concludeExhausted(
     return unknown(`the service shows the id of the deployment before ${state}; ${ID_FIELD_REMEDY}`);
   if (evidence !== null) return unknown(`no better evidence than "${evidence}" ${state}`);
   if (standing === 'third') return unknown(`the service shows an id that its answer to the request had not ${state}`);
+  if (baseline === null)
+    return unknown(`there was no deployment before, and the final status has not lasted for the settle time ${state}`);
   return unknown(`the final status is the same as before, with no sign of a new deployment ${state}`);
 }

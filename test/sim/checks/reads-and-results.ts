@@ -132,7 +132,9 @@ function hadSettled(run: Run, { acceptedAt }: DeploymentResult, answered: Answer
   if (last === undefined || stateOf(last.answer.status) === 'in_progress') return false;
   const other = since.findLastIndex(({ answer }) => normal(answer.status) !== normal(last.answer.status));
   const same = since.slice(other + 1).filter(({ isHinted }) => !isHinted);
-  return same.length >= SETTLED_READS && same.at(-1)!.began.fromMs - msOf(acceptedAt) >= settleMs;
+  // The acceptance begins the first row, and the first read of another word begins each later one.
+  const rowMs = other < 0 ? msOf(acceptedAt) : since[other + 1]!.began.toMs;
+  return same.length >= SETTLED_READS && same.at(-1)!.began.fromMs - rowMs >= settleMs;
 }
 
 const idsIn = ({ ids = {} }: TriggerAnswer): string[] => Object.values(ids);

@@ -44,6 +44,18 @@ const verdictOf = (old: ScriptPart | null, next: ScriptPart, expected: string, l
   });
 
 describe('evidence of our deployment', () => {
+  test(
+    'says of a first deployment whose tries end before the settle time that its status has not lasted',
+    inVirtualTime(async (stack) => {
+      const siteId = siteAfter(stack.sandbox, null, COMPLETED);
+      const { outcome, error } = await deploy(stack, siteId, { intervalMs: 1_000, tries: 2, settleMs: 3_600_000 });
+      assert.equal(outcome, 'unknown');
+      const why =
+        /there was no deployment before, and the final status has not lasted for the settle time after 2 tries/;
+      assert.match(error?.message ?? '', why);
+    }),
+  );
+
   for (const [old, now] of DIRECTIONS) {
     test(
       `reports ${now} by the change from a deployment that ended ${old}`,
