@@ -33,6 +33,7 @@ export interface WaitingForApproval {
 /** A freeze or window holds the run or rollout back. */
 export interface WaitingForThaw {
   kind: 'freeze';
+  /** Empty from the end of the last freeze until it looks again, which not all that were frozen do at once. */
   by: FrozenBy[];
   since: string;
   /** When it looks again, even if no end is known. */

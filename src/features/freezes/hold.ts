@@ -199,7 +199,9 @@ async function lookUntilFree(thaws: Thaws, wait: Looking, first: FrozenBy[]): Pr
       by = await lookUnlessOver(wait);
     }
     if (by !== null && !wait.isOver()) {
-      await condition(wait.isOver, spreadOf(workflowInfo().workflowId), {
+      const spreadMs = spreadOf(workflowInfo().workflowId);
+      wait.onLook({ kind: 'freeze', by, since, nextLookAt: new Date(Date.now() + spreadMs).toISOString() });
+      await condition(wait.isOver, spreadMs, {
         summary: 'so that not all continue at once',
       });
       by = await lookUnlessOver(wait);

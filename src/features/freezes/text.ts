@@ -21,8 +21,10 @@ export function frozenText(by: readonly FrozenBy[], quote = quoted): string {
 }
 
 /** What a run that is frozen waits for, and what a person can do about it. */
-export const freezeSentence = ({ by }: WaitingForThaw, what: string | null, { quote, command }: Style): string =>
-  `${what ?? 'run'}: ${frozenText(by, quote)}: wait${letOffText(by, command)}`;
+export function freezeSentence({ by, nextLookAt }: WaitingForThaw, what: string | null, style: Style): string {
+  if (by.length === 0) return `${what ?? 'run'}: frozen no more: looks again and continues at ${utcText(nextLookAt)}`;
+  return `${what ?? 'run'}: ${frozenText(by, style.quote)}: wait${letOffText(by, style.command)}`;
+}
 
 /** `a freeze begins in 2m10s: "christmas"` */
 export const beginsText = (name: string, inMs: number): string =>

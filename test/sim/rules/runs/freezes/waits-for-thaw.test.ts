@@ -170,6 +170,20 @@ describe('a run that waits for freezes', () => {
   }
 
   test(
+    'says after a thaw that it is frozen no more, and when it goes on',
+    inVirtualTime(async (stack) => {
+      freezeNow(stack.world.server);
+      const waiting = startWaiting(stack);
+      await isWaiting(stack, waiting);
+      await thawNow(stack.world.server);
+      await stack.forward(MOMENT_MS);
+      const { sentence } = await stack.query<Explanation>(waiting.run.workflowId, QUERIES.why);
+      assert.match(sentence, /frozen no more: looks again and continues at 2026-.* \(UTC\)/);
+      assert.deepEqual(verdictOf(await stack.result(waiting.run)), ['completed', undefined]);
+    }),
+  );
+
+  test(
     'is woken once by a thaw of something else, and waits on',
     inVirtualTime(async (stack) => {
       const { server } = stack.world;
