@@ -105,6 +105,8 @@ export const TIMING = {
   freeze: {
     /** A request that was judged before a freeze began may still leave within this time. */
     inForceAfterMs: POST.permitMs,
+    /** Temporal replaces no workflow that is younger. */
+    replacedAfterMs: SECOND,
     /** A refused freeze stays this long, to tell the person who set it. */
     toldWithinMs: 15 * SECOND,
     /** The person who sets a freeze waits this long for a worker's answer. */

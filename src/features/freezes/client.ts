@@ -1,5 +1,6 @@
 /** Sets, ends and lists ad-hoc freezes. Only setting a freeze needs a worker. */
-import { WorkflowExecutionAlreadyStartedError, type WorkflowHandle, type Client } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import pMap from 'p-map';
 import { freezeId } from '../../contract/ids.ts';
 import { CONFIRM_UPDATE, FREEZE_TYPE, SIGNALS } from '../../contract/names.ts';
@@ -8,7 +9,15 @@ import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { scopeText, blocksText, utcText } from './text.ts';
 import { plainText, codeSpan, shellWord } from '../../contract/safe-text.ts';
-import { extendFreeze, planFreeze, problemOfField, problemOfScope, type NewFreeze } from './request.ts';
+import {
+  extendFreeze,
+  holdsNoLess,
+  joinFreezes,
+  planFreeze,
+  problemOfField,
+  problemOfScope,
+  type NewFreeze,
+} from './request.ts';
 import { refuseUnknown } from '../../client/check-options.ts';
 import { firstListed, ofType, RUNNING } from '../../client/list-filter.ts';
 import { requireWorkers } from '../../client/workers.ts';
@@ -17,7 +26,8 @@ import { type Session, IN_PARALLEL } from '../../client/session.ts';
 import { unlessMissing } from '../../client/read-workflow.ts';
 import { within } from '../../client/within.ts';
 import { leniently } from '../../encryption/payload-codec.ts';
-import { isAttributeError } from '../../client/transport/grpc-errors.ts';
+import { isAttributeError, isLimited, isOutOfTime } from '../../client/transport/grpc-errors.ts';
+import { failingAtLimits } from '../../client/transport/grpc-retries.ts';
 import { acceptsSignals } from '../../client/lookups/signals.ts';
 import { isRecord } from '../../contract/plain-object.ts';
 import { detailsPage, factList } from '../../contract/markdown.ts';
@@ -40,10 +50,14 @@ export interface Freezes {
   /**
    * Freezes a scope from now on. When it resolves, a worker has confirmed that the freeze is in force, and no request
    * that was judged before can still leave. If the worker refuses the freeze or none answers, nothing new is frozen.
-   * A freeze that `extend` meets stays in force, with its new end, in both cases. Throws `Usage` for an unknown field.
+   * A freeze that `extend` meets stays in force, with its new end, in both cases. If several calls extend a freeze at once,
+   * one that holds back what all of them asked for stays in force. Throws `Usage` for an unknown field.
    */
   begin(freeze: NewFreeze): Promise<BegunFreeze>;
-  /** Ends a freeze, and wakes what waits for it. Throws `NotFound` if the scope has no freeze. */
+  /**
+   * Ends a freeze, and wakes what waits for it. Throws `NotFound` if the scope has no freeze, and `Usage` if the freeze is
+   * extended in the same moment: then it stays in force.
+   */
   thaw(scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed>;
   /** Returns the freezes that are running. The list lags a moment. */
   list(): Promise<RunningFreeze[]>;
@@ -76,19 +90,53 @@ const NEW_FREEZE: Record<keyof NewFreeze, true> = {
 
 async function begin(session: Session, asked: NewFreeze): Promise<BegunFreeze> {
   refuseUnknown('freezes.begin', asked, NEW_FREEZE);
-  const { client, namespace, taskQueue, by } = session;
+  const { client, namespace, by } = session;
   // Uses Temporal's clock, because workers judge by it.
   const nowMs = Math.round(await serverTimeMs(client.connection, namespace).catch(() => Date.now()));
   const planned = orUsage(planFreeze({ ...asked, by: asked.by ?? by }, nowMs));
   await requireWorkers(session);
-  const workflowId = freezeId(planned.scope);
-  const [before] = await findFreezes(client, [workflowId]);
-  // A freeze whose memo cannot be read holds back everything, so it counts as one in force.
-  const isReplaced = before !== undefined && !(Date.parse(before.freeze?.until ?? '') <= nowMs);
-  const replaced = isReplaced ? readable(before) : null;
-  if (replaced !== null && asked.extend !== true) throw alreadyFrozen(planned.scope, replaced);
-  const freeze = replaced === null ? planned : orUsage(extendFreeze(replaced, planned));
-  try {
+  // Another person may extend the freeze in the same moment. Then both keep what they asked for.
+  for (let joins = false; ;) {
+    const lookedMs = Date.now();
+    const before = await lookUp(client, freezeId(planned.scope));
+    // A freeze whose memo cannot be read holds back everything, so it counts as one in force.
+    const isReplaced = before !== null && !(Date.parse(before.found.freeze?.until ?? '') <= nowMs);
+    const replaced = isReplaced ? readable(before.found) : null;
+    if (replaced !== null && !joins && asked.extend !== true) throw alreadyFrozen(planned.scope, replaced);
+    const held: AdHocFreeze | null = joins && replaced !== null && holdsNoLess(replaced, planned) ? replaced : null;
+    const freeze: AdHocFreeze = held ?? nextFreeze(replaced, planned, joins);
+    const runId: string | null =
+      held === null ? await start(session, freeze, { nowMs, lookedMs, before, isReplaced }) : before!.runId;
+    const confirmation = runId === null ? null : await confirmed(session, { freeze, runId, isReplaced });
+    if (confirmation !== null) return { freeze, ...confirmation };
+    joins ||= isReplaced || runId !== null;
+  }
+}
+
+/** What is under the id of the freeze before it starts. */
+interface Look {
+  /** By Temporal's clock. */
+  nowMs: number;
+  /** By this machine's clock. */
+  lookedMs: number;
+  before: Running | null;
+  /** Whether `before` is in force. */
+  isReplaced: boolean;
+}
+
+function nextFreeze(replaced: AdHocFreeze | null, planned: AdHocFreeze, joins: boolean): AdHocFreeze {
+  if (replaced === null) return planned;
+  return joins ? joinFreezes(replaced, planned) : orUsage(extendFreeze(replaced, planned));
+}
+
+/** @returns the run id, or null if the freeze may not have been started, and what is in force has to be looked up again */
+async function start(
+  { client, taskQueue }: Session,
+  freeze: AdHocFreeze,
+  { nowMs, lookedMs, before, isReplaced }: Look,
+): Promise<string | null> {
+  const workflowId = freezeId(freeze.scope);
+  const startAs = async (workflowIdConflictPolicy: 'FAIL' | 'TERMINATE_EXISTING') => {
     const handle = await client.workflow.start(FREEZE_TYPE, {
       ...freezeStartOptions(freeze),
       workflowId,
@@ -96,29 +144,55 @@ async function begin(session: Session, asked: NewFreeze): Promise<BegunFreeze> {
       args: [freeze, isReplaced],
       workflowExecutionTimeout: Date.parse(freeze.until) - nowMs + TIMING.freeze.closeWithinMs,
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: before === undefined ? 'FAIL' : 'TERMINATE_EXISTING',
+      workflowIdConflictPolicy,
     });
-    return { freeze, note: await confirmed(session, handle, isReplaced) };
+    return handle.firstExecutionRunId;
+  };
+  try {
+    // Temporal replaces whatever runs by now. A freeze that began since the look is not confirmed before this deadline,
+    // so whoever began it learns that it was replaced.
+    if (isReplaced)
+      return await client.withDeadline(lookedMs + TIMING.freeze.inForceAfterMs, () =>
+        failingAtLimits(() => startAs('TERMINATE_EXISTING')),
+      );
+    if (before !== null)
+      await unlessMissing(client.workflow.getHandle(workflowId, before.runId).terminate('it is over'));
+    return await startAs('FAIL');
   } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) throw alreadyFrozen(planned.scope, null);
-    throw error;
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return null;
+    if (!isReplaced || !(isLimited(error) || isOutOfTime(error))) throw error;
+    // Temporal replaces no workflow that is younger than this.
+    await sleep(TIMING.freeze.replacedAfterMs);
+    return null;
   }
 }
 
 /**
- * @returns the worker's note. @throws BelayError if the freeze is not in force; then it has ended, unless it replaced
- * another one
+ * @returns the worker's note, or null if another freeze has replaced this one. @throws BelayError if the freeze is not in
+ * force; then it has ended, unless it replaced another one
  */
-async function confirmed({ client }: Session, handle: WorkflowHandle, isReplaced: boolean): Promise<string | null> {
+async function confirmed(
+  { client }: Session,
+  { freeze, runId, isReplaced }: { freeze: AdHocFreeze; runId: string; isReplaced: boolean },
+): Promise<{ note: string | null } | null> {
+  const workflowId = freezeId(freeze.scope);
+  const handle = client.workflow.getHandle(workflowId, runId);
   const asked = client.withDeadline(Date.now() + TIMING.freeze.confirmedWithinMs, () =>
     handle.executeUpdate<FreezeConfirmation, []>(CONFIRM_UPDATE),
   );
   const confirmation = await asked.catch(() => null);
-  if (confirmation !== null && confirmation.problem === null) return confirmation.note;
-  if (confirmation !== null && isReplaced)
-    return `the new end is set, but the worker's belay.yaml says: ${confirmation.problem}`;
-  if (confirmation !== null)
-    throw new BelayError('Usage', `nothing is frozen, because the worker's belay.yaml says: ${confirmation.problem}`);
+  if (confirmation !== null && confirmation.problem === null) return { note: confirmation.note };
+  const problem = confirmation === null ? null : `the worker's belay.yaml says: ${confirmation.problem}`;
+  if (problem !== null && !isReplaced) throw new BelayError('Usage', `nothing is frozen, because ${problem}`);
+  // A worker does not wait before it answers so.
+  if (problem !== null) await sleep(TIMING.freeze.inForceAfterMs);
+  const running = await lookUp(client, workflowId);
+  if (running === null) {
+    const remedy = 'repeat it if it should be in force';
+    throw new BelayError('NotFound', `${workflowId} was ended before a worker confirmed it: ${remedy}`);
+  }
+  if (running.runId !== runId) return null;
+  if (problem !== null) return { note: `the new end is set, but ${problem}` };
   if (isReplaced) throw unconfirmed('the new end is set, and `belay freezes` lists it');
   await handle.terminate('no worker confirmed it');
   throw unconfirmed('nothing new is frozen. Start a worker and repeat it, or add the freeze to its belay.yaml');
@@ -131,10 +205,10 @@ function orUsage(planned: AdHocFreeze | string): AdHocFreeze {
   return planned;
 }
 
-function alreadyFrozen(scope: FreezeScope, freeze: AdHocFreeze | null): BelayError {
-  const since = freeze === null ? '' : ` until ${utcText(freeze.until)} because "${plainText(freeze.reason)}"`;
+function alreadyFrozen(scope: FreezeScope, { until, reason }: AdHocFreeze): BelayError {
+  const since = `until ${utcText(until)} because "${plainText(reason)}"`;
   const remedy = 'use --extend for a later end, or thaw it first';
-  return new BelayError('Usage', `${scopeText(scope)} is frozen already${since}: ${remedy}`);
+  return new BelayError('Usage', `${scopeText(scope)} is frozen already ${since}: ${remedy}`);
 }
 
 async function thaw(session: Session, scope: FreezeScope, why: { reason: string; by?: string }): Promise<Thawed> {
@@ -143,14 +217,21 @@ async function thaw(session: Session, scope: FreezeScope, why: { reason: string;
   const problem = problemOfScope(scope) ?? problemOfField('reason', reason) ?? problemOfField('by', by);
   if (problem !== null) throw new BelayError('Usage', problem);
   const workflowId = freezeId(scope);
-  const [running] = await findFreezes(session.client, [workflowId]);
-  if (running === undefined) {
-    const remedy = '`belay freezes` lists what is frozen';
-    throw new BelayError('NotFound', `there is no ${workflowId}: ${remedy}`);
+  const { client } = session;
+  const running = await lookUp(client, workflowId);
+  if (running === null) throw notFrozen(workflowId);
+  const handle = client.workflow.getHandle(workflowId, running.runId);
+  const ending = handle.terminate(`thawed by ${plainText(by)}: ${plainText(reason)}`).then(() => 'ended');
+  if ((await unlessMissing(ending)) === null) {
+    if ((await lookUp(client, workflowId)) === null) throw notFrozen(workflowId);
+    const remedy = 'look at `belay freezes`, and thaw it again if it should end';
+    throw new BelayError('Usage', `${workflowId} was extended or set anew in this moment, and is in force: ${remedy}`);
   }
-  await session.client.workflow.getHandle(workflowId).terminate(`thawed by ${plainText(by)}: ${plainText(reason)}`);
-  return { freeze: running.freeze, woken: await wakeFrozen(session.client).catch(() => []) };
+  return { freeze: running.found.freeze, woken: await wakeFrozen(client).catch(() => []) };
 }
+
+const notFrozen = (workflowId: string) =>
+  new BelayError('NotFound', `there is no ${workflowId}: \`belay freezes\` lists what is frozen`);
 
 async function list({ client }: Session): Promise<RunningFreeze[]> {
   const found = await firstListed(client, `${ofType(FREEZE_TYPE)} AND ${RUNNING}`);
@@ -188,15 +269,21 @@ async function wake({ workflow }: Client, workflowId: string): Promise<boolean> 
 
 /** @returns the freezes that are running now */
 export async function findFreezes(client: Client, workflowIds: readonly string[]): Promise<RunningFreeze[]> {
-  const found = await pMap(workflowIds, (id) => findFreeze(client, id), IN_PARALLEL);
-  return found.filter((it) => it !== null);
+  const running = await pMap(workflowIds, (id) => lookUp(client, id), IN_PARALLEL);
+  return running.flatMap((it) => (it === null ? [] : [it.found]));
+}
+
+interface Running {
+  found: RunningFreeze;
+  /** An extension has another one. */
+  runId: string;
 }
 
 /** @returns null if the freeze is not running. @throws if Temporal does not answer */
-async function findFreeze({ workflow }: Client, workflowId: string): Promise<RunningFreeze | null> {
+async function lookUp({ workflow }: Client, workflowId: string): Promise<Running | null> {
   const { answer, unreadable } = await leniently(() => unlessMissing(workflow.getHandle(workflowId).describe()));
   if (answer?.status.name !== 'RUNNING') return null;
-  return runningFreeze(workflowId, answer.memo, unreadable);
+  return { found: runningFreeze(workflowId, answer.memo, unreadable), runId: answer.runId };
 }
 
 /** For what replaces a freeze or judges by it. @throws BelayError `Usage` if this client cannot read the freeze */

@@ -114,15 +114,28 @@ function endOf({ until, forMs }: NewFreeze, nowMs: number): number | string {
 
 /** An extension holds back no less than the freeze that it replaces. @returns the freeze, or what is wrong */
 export function extendFreeze(before: AdHocFreeze, freeze: AdHocFreeze): AdHocFreeze | string {
-  if (freeze.until <= before.until) {
-    return `${scopeText(before.scope)} is frozen until ${utcText(before.until)}: write a later time, or thaw it first`;
-  }
-  const isNever = [before, freeze].some(({ override }) => override === 'never');
+  if (endMs(freeze) > endMs(before)) return joinFreezes(before, freeze);
+  return `${scopeText(before.scope)} is frozen until ${utcText(before.until)}: write a later time, or thaw it first`;
+}
+
+/** @returns a freeze that holds back no less than either */
+export function joinFreezes(before: AdHocFreeze, freeze: AdHocFreeze): AdHocFreeze {
+  const both = [before, freeze];
   return {
     ...freeze,
     since: before.since,
+    until: endMs(freeze) > endMs(before) ? freeze.until : before.until,
     reason: plainText(`${freeze.reason}; before: ${before.reason}`, MAX_TEXT_LENGTH),
-    blocks: [...new Set([...before.blocks, ...freeze.blocks])],
-    override: isNever ? 'never' : 'reason',
+    blocks: [...new Set(both.flatMap(({ blocks }) => blocks))],
+    override: both.some(({ override }) => override === 'never') ? 'never' : 'reason',
   };
 }
+
+/** @returns true if a freeze holds back no less than another one of the same scope */
+export const holdsNoLess = (freeze: AdHocFreeze, other: AdHocFreeze): boolean =>
+  endMs(freeze) >= endMs(other) &&
+  other.blocks.every((it) => freeze.blocks.includes(it)) &&
+  (freeze.override === 'never' || other.override !== 'never');
+
+/** A freeze that another program set may have its end in any zone. */
+const endMs = ({ until }: AdHocFreeze): number => Date.parse(until);
