@@ -3,11 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ApplicationFailure, TerminatedFailure, WorkflowFailedError } from '@temporalio/client';
 import { defaultPayloadConverter, TypedSearchAttributes } from '@temporalio/common';
-import { createRollouts } from '../../src/features/rollouts/client.ts';
-import { createRollout } from '../../src/features/rollouts/client-handle.ts';
+import { createRollouts, nextAttempt } from '../../src/features/rollouts/client.ts';
+import { createRollout, lookUpServerRun } from '../../src/features/rollouts/client-handle.ts';
 import type { Session } from '../../src/client/session.ts';
 import { BelayError, exitCodeOf } from '../../src/contract/errors.ts';
-import { emptyRollout } from '../../src/contract/results.ts';
+import { emptyBackup, emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
+import type { Outcome } from '../../src/contract/names.ts';
+import type { RunResult } from '../../src/contract/run.ts';
+import { siteTarget } from '../../src/contract/target.ts';
 import type { RolloutInput } from '../../src/features/rollouts/shapes.ts';
 import { rolloutOf } from '../support/rollouts.ts';
 import { targetResult } from '../support/target-result.ts';
@@ -88,6 +91,49 @@ test('a wait for a rollout that is stopped ends soon, although Temporal does not
   const session = { uiUrl: null, client: { workflow: { getHandle: () => handle } } } as unknown as Session;
   const rollout = createRollout(session, { workflowId, runId: 'r1', attached: false });
   await assert.rejects(rollout.result({ signal: AbortSignal.abort() }), (error) => exitCodeOf(error) === 124);
+});
+
+describe('a server whose run was already started by hand', () => {
+  const site = (id: string, outcome: Outcome) => ({ target: siteTarget(id), siteId: id, outcome });
+  const recorded = targetResult({
+    ...{ workflowId: 'backup-then-deploy:12:steady.k', outcome: 'unknown', startedAt: '', endedAt: '' },
+    deployments: [site('34', 'unknown'), site('35', 'completed')],
+    error: { type: 'OutcomeUnknown', message: 'it was already started' },
+  });
+
+  async function foundFor(run: Partial<RunResult>) {
+    const described = { ...running, type: 'backupThenDeploy', status: { name: 'COMPLETED' } };
+    const result = emptyResult({
+      outcome: 'completed',
+      backup: { ...emptyBackup('12'), outcome: 'completed' },
+      ...run,
+    });
+    const handle = { describe: () => Promise.resolve(described), result: () => Promise.resolve(result) };
+    const session = { client: { workflow: { getHandle: () => handle } } } as unknown as Session;
+    return (await lookUpServerRun(session, recorded)).target;
+  }
+  const deployed = (id: string) => ({ ...emptyDeployment(siteTarget(id)), outcome: 'completed' as const });
+
+  for (const [what, run] of [
+    ['other sites', { deployments: [deployed('36')] }],
+    ['no site', { deployments: [] }],
+    ['the sites without a backup', { deployments: [deployed('34')], backup: null }],
+  ] as const)
+    test(`is not completed by a run for ${what}, and a retry takes it`, async () => {
+      const target = await foundFor({ ...run, deployments: [...run.deployments] });
+      assert.deepEqual([target.outcome, target.error], [recorded.outcome, recorded.error]);
+      const input = rolloutOf([{ serverId: '12', siteIds: ['34', '35'] }]);
+      assert.equal(nextAttempt(input, { targets: [target] }, {}).waves[0]?.targets[0]?.serverId, '12');
+    });
+
+  test('is completed by a run for what was left of it', async () => {
+    const target = await foundFor({ deployments: [deployed('34'), deployed('36')] });
+    assert.deepEqual([target.outcome, target.backup, target.error], ['completed', 'completed', null]);
+    assert.deepEqual(
+      target.deployments.map(({ outcome }) => outcome),
+      ['completed', 'completed'],
+    );
+  });
 });
 
 describe('the retry of a rollout', () => {
