@@ -169,10 +169,10 @@ async function refuseOtherRequest(session: Session, workflowId: string, request:
 
 /** Leaves out `meta`, because the next attempt of a CI job may carry other values. */
 function requestOf(input: RunInput) {
-  const { serverId, heartbeat, override, noCheck } = input;
+  const { serverId, fleet, heartbeat, override, noCheck } = input;
   const deploysUntil = definedFields({ ...input.deploysUntil });
   const exceptions = [sameOverride(override), noCheck?.reason];
-  return [serverId, targetsOf(input), deploysUntil, heartbeat, exceptions, planRun(input)];
+  return [serverId, fleet, targetsOf(input), deploysUntil, heartbeat, exceptions, planRun(input)];
 }
 
 /** A run that was started from the UI may name no service. */
