@@ -6,7 +6,7 @@ import { TIMING } from '../contract/timing.ts';
 import { otherEpoch, isServed } from '../contract/service-identity.ts';
 import type { RunInput, RunError, RunPlan } from '../contract/run.ts';
 import { isApp, NO_APP_PATHS, type Target } from '../contract/target.ts';
-import { conclude, type Conclusion, resultOrFailure } from './conclusion.ts';
+import { conclude, type Conclusion, internalError, resultOrFailure } from './conclusion.ts';
 import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import { describeAnyWorker, describeWorker } from './activity-proxies.ts';
 import { ROLLOUT_TYPE, type Outcome } from '../contract/names.ts';
@@ -119,7 +119,16 @@ function whyUnchecked(cause: unknown): string | null {
   return `${plainText(cause.message, 400)}: correct it there, then start again`;
 }
 
-/** Ends a workflow whose input was not checked. It has requested nothing. */
+/** Call this for a state that is created before anything is requested. An error that escapes fails the task for ever. */
+export function stateOrError<S>(create: () => S): S | { error: RunError } {
+  try {
+    return create();
+  } catch (error) {
+    return { error: internalError(error) };
+  }
+}
+
+/** Ends a workflow whose input was not checked, or whose state could not be created. It has requested nothing. */
 export function endUnchecked<R extends { outcome: Outcome | null; error: RunError | null; endedAt: string | null }>(
   result: R,
   error: RunError,

@@ -40,9 +40,12 @@ export const usageFailure = (message: string): ApplicationFailure =>
   ApplicationFailure.create({ type: 'Usage', message, nonRetryable: true });
 
 /** A defect of Belay or of the SDK. Failing the workflow makes it visible and releases its lock. */
-export function concludeInternal(error: unknown): Conclusion {
-  return conclude(null, 'Internal', error instanceof Error ? `${error.name}: ${error.message}` : String(error));
-}
+export const concludeInternal = (error: unknown): Conclusion => ({ outcome: null, error: internalError(error) });
+
+export const internalError = (error: unknown): RunError => ({
+  type: 'Internal',
+  message: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+});
 
 /** The worst conclusion gives the run its outcome and the root cause. Among equals, the first one counts. */
 export function worst(conclusions: readonly Conclusion[]): Conclusion {

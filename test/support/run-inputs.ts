@@ -54,7 +54,7 @@ const badId = fc.constantFrom<unknown[]>(
 );
 const anyId = fc.string({ unit: 'binary', maxLength: 210 }).filter(isFair);
 
-const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 100 });
+const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }).filter((text) => text !== '__proto__');
 const goodMeta = fc.dictionary(name, fc.string({ unit: 'binary' }), { maxKeys: 5 });
 const entries = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index}`, 'v']));
 const badMeta = fc.constantFrom<unknown[]>(

@@ -111,6 +111,8 @@ test('a decision about a rollout is refused if it has a field of another name, o
   const by = { by: 'ana', reason: 'it is ours' };
   await refused({ ...by, serverID: '22' }, /^serverID: is not a field of resume: use by, reason, serverId$/);
   await refused({ ...by, serverId: undefined }, /^serverId: is undefined: name the server to release, or leave it out/);
+  for (const serverId of [22, ' ', { toString: null }])
+    await refused({ ...by, serverId }, /^serverId: is not an id: name the server to release, or leave it out/);
   await assert.rejects(rollout.abort(null as never), { type: 'Usage', message: /^give your name and a reason/ });
 });
 

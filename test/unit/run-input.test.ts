@@ -107,6 +107,11 @@ const WRONG: [what: string, input: unknown, said: RegExp][] = [
     /meta\.diff: has 201 characters, at most 200 are allowed/,
   ],
   ['long notes', { serverId: 's', siteIds: ['a'], meta: notes(21) }, /meta: has 4\d{3} bytes in all, at most 4096/],
+  [
+    'a note whose name is that of the prototype',
+    { serverId: 's', siteIds: ['a'], meta: JSON.parse('{"__proto__":"x"}') as unknown },
+    /^meta\.__proto__: this name is not allowed: use another one$/,
+  ],
   ['meta that is not a string', { serverId: 's', siteIds: ['a'], meta: { n: 1 } }, /meta\.n: is not a string/],
 ];
 for (const [what, input, said] of WRONG) {

@@ -77,7 +77,7 @@ export function problemOfDecision(name: DecisionName, decision: unknown): string
   if (unknown !== undefined) return `${unknown}: is not a field of ${name}: use ${FIELDS[name].join(', ')}`;
   const isFilled = (text: unknown) => typeof text === 'string' && text.trim() !== '';
   if (!isFilled(given.by) || !isFilled(given.reason)) return 'give your name and a reason: { by, reason }';
-  if (Object.hasOwn(given, 'serverId') && given.serverId === undefined)
-    return 'serverId: is undefined: name the server to release, or leave it out to resume the rollout';
-  return null;
+  if (!Object.hasOwn(given, 'serverId') || isFilled(given.serverId)) return null;
+  const what = given.serverId === undefined ? 'undefined' : 'not an id';
+  return `serverId: is ${what}: name the server to release, or leave it out to resume the rollout`;
 }

@@ -22,6 +22,7 @@ import {
   refusalOfWorker,
   refuseMisuse,
   restoredSince,
+  stateOrError,
   takenUpTooLate,
 } from '../../workflows/check-worker.ts';
 import { ROLLOUT_TYPE, type RunType } from '../../contract/names.ts';
@@ -66,13 +67,14 @@ export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise
   handleDecisions(beginning);
   return CancellationScope.nonCancellable(async () => {
     const checked = await letWorkerCheck({ request: { type: ROLLOUT_TYPE, input } }, () => needsOfRollout(input));
-    if ('error' in checked) {
+    const known = { input, cancellation };
+    const rollout =
+      'error' in checked ? checked : stateOrError(() => createRolloutState({ ...known, ...checked }, hooks));
+    if ('error' in rollout) {
       beginning.rollout = 'refused';
       await condition(allHandlersFinished);
-      return endUnchecked(newRolloutResult(null), checked.error);
+      return endUnchecked(newRolloutResult(null), rollout.error);
     }
-    const { plan, facts } = checked;
-    const rollout = createRolloutState({ input, plan, facts, cancellation }, hooks);
     const { result } = rollout;
     beginning.rollout = rollout;
     const begun = proceed(rollout, beganMs, cancellation);

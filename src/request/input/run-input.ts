@@ -5,6 +5,7 @@
  */
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { z } from 'zod';
+import { isRecord } from '../../contract/plain-object.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { RunType } from '../../contract/names.ts';
 import type { RunInput } from '../../contract/run.ts';
@@ -105,9 +106,20 @@ function isSecretName(name: string): boolean {
 
 const SHORT = { type: 'string' as const, maxLength: MAX_META_LENGTH };
 
+/** A record of zod skips this name, so nothing would check its value. */
+const PROTOTYPE = '__proto__';
+
+const noteTexts = z.preprocess(
+  (meta, context) => {
+    if (isRecord(meta) && Object.hasOwn(meta, PROTOTYPE))
+      context.addIssue({ code: 'custom', message: 'this name is not allowed: use another one', path: [PROTOTYPE] });
+    return meta;
+  },
+  z.record(z.string(), text(), { error: 'is not an object' }),
+);
+
 /** Notes (`meta`), with their limits. */
-export const notes = z
-  .record(z.string(), text(), { error: 'is not an object' })
+export const notes = noteTexts
   .superRefine((meta, context) => {
     const report = (message: string, ...path: string[]) => context.addIssue({ code: 'custom', message, path });
     const entries = Object.entries(meta);
@@ -123,7 +135,11 @@ export const notes = z
     const bytes = utf8ToBytes(JSON.stringify(entries.flat().join(''))).length;
     if (bytes > MAX_META_BYTES) report(`has ${bytes} bytes in all, at most ${MAX_META_BYTES} are allowed`);
   })
-  .meta({ maxProperties: MAX_META_ENTRIES, propertyNames: { ...SHORT, minLength: 1 }, additionalProperties: SHORT });
+  .meta({
+    maxProperties: MAX_META_ENTRIES,
+    propertyNames: { ...SHORT, minLength: 1, pattern: '^(?!__proto__$)' },
+    additionalProperties: SHORT,
+  });
 
 function schemaOf({ type, help, derived, default: value }: RunOptionRow): z.ZodType {
   const unit = type.kind === 'duration' ? ', in milliseconds' : '';

@@ -10,7 +10,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import { emptyDeployment } from '../../contract/results.ts';
 import { targetsOf, targetText, type Target } from '../../contract/target.ts';
 import { observeCancellation, observeEnding } from '../cancellation.ts';
-import { endUnchecked, letWorkerCheck } from '../check-worker.ts';
+import { endUnchecked, letWorkerCheck, stateOrError } from '../check-worker.ts';
 import { concludeInternal, conclude, endWith, resultOrFailure, worst, type Conclusion } from '../conclusion.ts';
 import { countRun } from '../metrics.ts';
 import type { OperationHooks } from '../operation/hooks.ts';
@@ -49,8 +49,9 @@ async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: R
   return CancellationScope.nonCancellable(async () => {
     const question = { begins: true, request: { type, input }, atMs: beganMs } as const;
     const checked = await letWorkerCheck(question, () => ({ ...input, targets: targetsOf(input) }));
-    if ('error' in checked) return endUnchecked(newRunResult(null), checked.error);
-    const run = createRunState({ type, input, ...checked, cancellation }, hooks);
+    const known = { type, input, cancellation };
+    const run = 'error' in checked ? checked : stateOrError(() => createRunState({ ...known, ...checked }, hooks));
+    if ('error' in run) return endUnchecked(newRunResult(null), run.error);
     const { outcome, error } = endWith(run.result, await runSteps(run, beganMs, steps).catch(concludeInternal));
     for (const deployment of run.result.deployments) deployment.outcome ??= outcome === null ? null : 'not_started';
     for (const check of run.checks) check.ended?.();

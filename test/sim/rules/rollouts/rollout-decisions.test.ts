@@ -112,6 +112,20 @@ describe('a rollout', () => {
   );
 
   test(
+    'refuses a decision whose server is no text, even before a worker has checked its request',
+    inFleet(async (stack) => {
+      const rollout = begin(stack, servers(1));
+      for (const serverId of [null, 12, {}, { toString: null }])
+        assert.equal(
+          await refusalOf(stack, rollout, 'resume', { ...ANNE, serverId }),
+          'Usage: serverId: is not an id: name the server to release, or leave it out to resume the rollout',
+        );
+      assert.ok(!rollout.history.some(({ kind }) => kind === 'childInitiated'), 'it came too late for this test');
+      assert.equal((await endOfRollout(stack, rollout)).outcome, 'completed');
+    }),
+  );
+
+  test(
     'rejects a decision without a name or out of order, and explains why',
     inFleet(async (stack) => {
       const [target] = servers(1);

@@ -31,7 +31,7 @@ const APPROVED = {
 
 /** What a worker hardly looks into. */
 const LOOSE = {
-  ...{ service: SERVICE_URL, epoch: '1', fleet: 'shop', approved: [APPROVED] },
+  ...{ service: SERVICE_URL, epoch: '1', fleet: 'shop', approved: [APPROVED], meta: { by: 'anne' } },
   letOff: [{ kind: 'freeze', name: 'stock', since: NOW }],
 };
 
@@ -43,7 +43,14 @@ const COMPLETED = {
 
 const OF_ROLLOUT = {
   ...rolloutOf([{ serverId: SERVER, siteIds: [SITE.id] }]),
-  ...{ service: SERVICE_URL, epoch: '1', attempt: 2, passedWaves: ['canary'], previousResults: [COMPLETED] },
+  ...{
+    service: SERVICE_URL,
+    epoch: '1',
+    attempt: 2,
+    meta: { by: 'anne' },
+    passedWaves: ['canary'],
+    previousResults: [COMPLETED],
+  },
   options: { backup: { tries: 2 }, ifBusy: 'fail' },
 };
 
@@ -75,7 +82,10 @@ const OF_FIRING = {
     queues: true,
   },
   ...{ pauseOnFailure: true, slot: { granularity: 'day', times: ['02:30'] } },
-  start: { type: 'backupThenDeploy', input: { serverId: SERVER, siteIds: [SITE.id], service: SERVICE_URL } },
+  start: {
+    type: 'backupThenDeploy',
+    input: { serverId: SERVER, siteIds: [SITE.id], service: SERVICE_URL, meta: { by: 'anne' } },
+  },
 };
 
 const FREEZE = {
@@ -102,8 +112,11 @@ const CORRECT: Record<string, { input: object; workflowId?: string }> = {
   freeze: { input: FREEZE, workflowId: freezeId({ kind: 'site', id: 'a9' }) },
 };
 
-/** What a person may write in the place of anything. The last ones are no text, and no text that an id can have. */
-const WRONG: readonly unknown[] = [null, undefined, 5, 'x', {}, [], [null], { toString: null }, '\ud800'];
+/** What a person may write in the place of anything. Among the last ones is text that no id can have, and a name that zod skips. */
+const WRONG: readonly unknown[] = [
+  ...[null, undefined, 5, 'x', {}, [], [null], { toString: null }, '\ud800'],
+  JSON.parse('{"__proto__":5}') as unknown,
+];
 
 const FEW = 10;
 const REFUSALS: Partial<Record<string, (input: unknown) => string | null>> = {
@@ -172,6 +185,24 @@ for (const [type, { input: correct, workflowId }] of Object.entries(CORRECT)) {
         assert.notEqual(failureTypeOf(run), 'Internal', what);
         assert.notEqual(failureTypeOf(run), undefined, what);
       }
+    }),
+  );
+}
+
+for (const type of ['deployOnly', ROLLOUT_TYPE]) {
+  test(
+    `${type} that a worker of another build accepts, and that this one cannot carry, ends as a defect`,
+    inVirtualTime(async ({ world, startByHand, until }) => {
+      const { activities } = world.server;
+      const { input } = CORRECT[type]!;
+      const start = activities.start.bind(activities);
+      activities.start = (task) => {
+        task.input = [payloads.toPayload({ request: { type, input } })];
+        return start(task);
+      };
+      const run = startByHand(type, fresh('by-hand'), { ...input, meta: { by: 5 } });
+      await until('its end', () => run.closedMs !== null);
+      assert.equal(failureTypeOf(run), 'Internal');
     }),
   );
 }
