@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { planRollout } from '../../src/features/rollouts/config-plan.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
 import { policyOf } from '../../src/config/policy.ts';
+import { requireGates } from '../../src/features/gates/worker.ts';
 import { validateRolloutInput } from '../../src/request/input/rollout-input.ts';
 import { readText } from '../support/configuration-file.ts';
 
@@ -66,6 +67,34 @@ describe('gates in belay.yaml', () => {
     await writeFile(token, 'second\n');
     assert.equal((await place()).headers['authorization'], 'Bearer second');
     assert.doesNotMatch(JSON.stringify(plan), /secret|first|second|9090/);
+  });
+
+  for (const [what, gate, key] of [
+    ['a token', 'prometheus: http://prometheus:9090, token: { env: SECRET }, query: q, max: 1', 'prometheus'],
+    ['a header', 'url: http://ci/smoke, requestHeaders: { x-key: { env: SECRET } }, status: 200', 'url'],
+    ['an address that is a secret', 'prometheus: { env: ADDRESS }, query: q, max: 1', 'prometheus'],
+  ] as const) {
+    test(`send ${what} without TLS only to this machine, or with BELAY_ALLOW_HTTP`, async (t) => {
+      const environment = process.env;
+      t.after(() => (process.env = environment));
+      process.env = { SECRET: 'abc', ADDRESS: 'http://prometheus:9090' };
+      const found = policyOf(await readText(folder, text(gate))).gate('errors')!;
+      await assert.rejects(found.place(), {
+        message: `gates.errors.${key}: the address must begin with https://; for http://, set BELAY_ALLOW_HTTP=1`,
+      });
+      await assert.rejects(requireGates(await readText(folder, text(gate))), /BELAY_ALLOW_HTTP=1/);
+      process.env['BELAY_ALLOW_HTTP'] = '1';
+      assert.match((await found.place()).address, /^http:/);
+      process.env = { SECRET: 'abc', ADDRESS: 'http://127.0.0.1:9090' };
+      const here = policyOf(await readText(folder, text(gate.replace(/prometheus:9090|ci/, '127.0.0.1'))));
+      assert.match((await here.gate('errors')!.place()).address, /^http:/);
+    });
+  }
+
+  test('ask an address that is no secret without TLS, if they send none', async () => {
+    const open = 'prometheus: http://prometheus:9090, query: q, max: 1';
+    const found = policyOf(await readText(folder, text(open))).gate('errors')!;
+    assert.deepEqual(await found.place(), { address: 'http://prometheus:9090', headers: {} });
   });
 
   test('know the hosts of sites, without their ports', async () => {

@@ -48,7 +48,8 @@ export const VARIABLE_SECTIONS = [
       },
       {
         name: 'BELAY_ALLOW_HTTP',
-        meaning: '`1` allows http:// addresses beyond loopback, for the service and for notifications.',
+        meaning:
+          '`1` allows http:// addresses beyond loopback: of the service, of notifications, of sites with a check, and of gates that send a secret.',
       },
       {
         name: 'BELAY_EPOCH',

@@ -21,7 +21,7 @@ import type { Policy } from '../../config/policy.ts';
 import { GATE_DEFAULTS } from '../../request/limits.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { leftToOthers, notServed } from '../../activities/failures.ts';
-import { checkAddress, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
+import { checkAddress, secretSource } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import { type GateConfig, gatePace } from './config.ts';
 import { definedFields, ownEntry } from '../../contract/plain-object.ts';
@@ -158,24 +158,20 @@ function ruleOf({ query, status, header, body, json, value, min, max, atLeast }:
 async function placeOf(name: string, { prometheus, url, token, requestHeaders = {} }: GateConfig): Promise<GatePlace> {
   const key = `gates.${name}`;
   const [at, place] = prometheus === undefined ? [`${key}.url`, url!] : [`${key}.prometheus`, prometheus];
-  const address = await addressOf(at, place);
+  const isSecret = typeof place !== 'string';
+  const address = isSecret ? await secretSource(at, place)() : place;
   const bearer = token === undefined ? null : await secretSource(`${key}.token`, token)();
-  const headers = await headersSource(`${key}.requestHeaders`, requestHeaders)();
-  return {
-    address,
-    ...(typeof place === 'string' ? {} : { isSecret: true }),
-    headers: bearer === null ? headers : { ...headers, authorization: `Bearer ${bearer}` },
-  };
+  const own = await headersSource(`${key}.requestHeaders`, requestHeaders)();
+  const headers = bearer === null ? own : { ...own, authorization: `Bearer ${bearer}` };
+  // What is measured often has no TLS, and needs none unless a secret goes there.
+  const mustBeSafe = isSecret || Object.keys(headers).length > 0;
+  return { address: mustBeSafe ? checkAddress(at, address) : address, ...(isSecret ? { isSecret } : {}), headers };
 }
 
 /** @throws ConfigError if the address of a gate, its token or a header is missing */
 export async function requireGates({ gates = {} }: Configuration): Promise<void> {
   for (const [name, gate] of Object.entries(gates)) await placeOf(name, gate);
 }
-
-/** A plain address is no secret, and what is measured often has no TLS. */
-const addressOf = async (key: string, address: string | SecretRef): Promise<string> =>
-  typeof address === 'string' ? address : checkAddress(key, await secretSource(key, address)());
 
 const wordsOf = (rule: GateRule): Word[] =>
   rule.kind === 'prometheus'
