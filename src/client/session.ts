@@ -1,6 +1,7 @@
 /** Opens the connection to Temporal that every part of the client shares. */
 import { Client, type Connection } from '@temporalio/client';
 import {
+  checkUiUrl,
   identityFrom,
   taskQueue as configuredTaskQueue,
   searchAttributeMode,
@@ -46,7 +47,7 @@ export interface ConnectOptions {
   namespace?: string;
   /** The task queue of the workers. Default: `BELAY_TASK_QUEUE`, else `belay`. */
   taskQueue?: string;
-  /** Base URL of the Temporal UI, for links. */
+  /** Base URL of the Temporal UI, for links, without user or password. Default: the configured one, or none with `address`. */
   uiUrl?: string;
   /**
    * Base URL of the service that runs are for. Default: `BELAY_SERVICE`, else `service` in belay.yaml, else the service
@@ -90,12 +91,13 @@ export async function openSession(
   const encryption = readEncryption((message) => process.emitWarning(message));
   const namespace = options.namespace ?? endpoint.namespace;
   const taskQueue = options.taskQueue ?? configuredTaskQueue();
+  const uiUrl = options.uiUrl ?? endpoint.uiUrl;
   const settings = {
     namespace,
     taskQueue,
     encrypts: encryption.isOn,
     setsAttributes: searchAttributeMode() !== 'off',
-    uiUrl: options.uiUrl ?? endpoint.uiUrl,
+    uiUrl: uiUrl === null ? null : checkUiUrl('uiUrl', uiUrl),
     service: options.service === undefined ? null : identityFrom('the service', options.service),
     by: options.by ?? signature(),
   };

@@ -10,6 +10,7 @@ import {
   configFile,
   serviceConfig,
   taskQueue,
+  uiUrl,
 } from '../../src/config/environment/environment.ts';
 import { VARIABLES, ConfigError } from '../../src/config/environment/variables.ts';
 import { tempFolder } from '../support/temporal.ts';
@@ -83,6 +84,22 @@ test('the proxy is an address and stays out of errors', async () => {
       return !error.message.includes('secret');
     });
   }
+});
+
+test('the address of the Temporal UI has no user or password, which every link would show, and stays out of errors', () => {
+  const address = (text: string) => uiUrl({ BELAY_UI_URL: text });
+  assert.equal(address('https://ui.example/temporal/'), 'https://ui.example/temporal');
+  assert.equal(uiUrl({}), null);
+  for (const [wrong, said] of [
+    ['https://admin:secret@ui.example', /^BELAY_UI_URL must not contain a user or password/],
+    ['https://secret@ui.example', /^BELAY_UI_URL must not contain a user or password/],
+    ['ftp://admin:secret@ui.example', /^BELAY_UI_URL must begin with https:\/\/ or http:\/\//],
+    ['admin:secret@ui example', /^BELAY_UI_URL (is not a URL|must begin with)/],
+  ] as const)
+    assert.throws(
+      () => address(wrong),
+      (error: Error) => error instanceof ConfigError && said.test(error.message) && !error.message.includes('secret'),
+    );
 });
 
 test('child processes get only the variables that they need', () => {

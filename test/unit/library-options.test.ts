@@ -103,6 +103,13 @@ test('connect refuses a service that is no URL before it opens a connection, whi
     });
 });
 
+test('connect refuses an address of the Temporal UI with a password, which every link would show', async () => {
+  await assert.rejects(connect({ address: '127.0.0.1:1', uiUrl: 'https://ana:secret@ui.example' }), {
+    type: 'Usage',
+    message: 'uiUrl must not contain a user or password: it becomes a part of links that others see',
+  });
+});
+
 test('a decision about a rollout is refused if it has a field of another name, or a server that is not set', async () => {
   await using belay = await connect({ connection: {} as Connection });
   const rollout = belay.rollouts.get('rollout:1');

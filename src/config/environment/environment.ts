@@ -81,13 +81,17 @@ export const configFile = (env: Environment = process.env): ConfigFile => ({
 export const acceptsPlainPayloads = (): boolean => given('BELAY_CODEC_ACCEPT_PLAIN') === '1';
 
 /** The address of the Temporal UI, without a slash at the end; null if it is not set. @throws ConfigError */
-export function uiUrl(): string | null {
-  const url = given('BELAY_UI_URL');
-  if (url === null) return null;
-  if (!/^https?:$/.test(parseUrl('BELAY_UI_URL', url).protocol)) {
-    throw new ConfigError(`BELAY_UI_URL is not a web address: ${url}`);
-  }
-  return url.replace(/\/+$/, '');
+export function uiUrl(env: Environment = process.env): string | null {
+  const url = given('BELAY_UI_URL', env);
+  return url === null ? null : checkUiUrl('BELAY_UI_URL', url);
+}
+
+/** @param where for the message, which does not repeat the address: it may hold a password @throws ConfigError */
+export function checkUiUrl(where: string, text: string): string {
+  const { protocol, username, password } = parseUrl(where, text);
+  if (!/^https?:$/.test(protocol)) throw new ConfigError(`${where} must begin with https:// or http://`);
+  if (username === '' && password === '') return text.replace(/\/+$/, '');
+  throw new ConfigError(`${where} must not contain a user or password: it becomes a part of links that others see`);
 }
 
 /** Whether the environment names a Temporal server. */

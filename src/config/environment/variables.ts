@@ -103,7 +103,7 @@ export const VARIABLE_SECTIONS = [
       },
       {
         name: 'BELAY_UI_URL',
-        meaning: 'Address where people reach the Temporal UI, for links.',
+        meaning: 'Address where people reach the Temporal UI, for links, without user or password.',
         fallback: 'the UI of a running `belay dev`, else no links',
       },
       {
