@@ -235,7 +235,8 @@ class TunnelAgent extends http.Agent {
     const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
     const request = (this.#proxy.protocol === 'https:' ? https : http).request({
       method: 'CONNECT',
-      host: this.#proxy.hostname,
+      // A URL has IPv6 addresses in brackets.
+      host: this.#proxy.hostname.replace(/^\[|\]$/g, ''),
       port: this.#proxy.port || defaultPortOf(this.#proxy.protocol),
       path: target,
       headers: { Host: target, ...authorization(this.#proxy) },

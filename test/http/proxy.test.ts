@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import { toTriggerFailure } from '../../src/activities/failures.ts';
 import { createHostingApiClient } from '../../src/hosting-api/client.ts';
@@ -32,6 +33,14 @@ test('a request to a plain http:// service goes through a tunnel of the proxy as
   const login = Buffer.from('user:p@ss').toString('base64');
   assert.match(asked(), new RegExp(`^CONNECT 127\\.0\\.0\\.1:\\d+ HTTP/1\\.1[^]*Proxy-Authorization: Basic ${login}`));
   assert.ok(!asked().includes(TOKEN));
+});
+
+const hasLoopback6 = Object.values(networkInterfaces()).some((all) => all?.some((it) => it.address === '::1'));
+
+test('a proxy may have an IPv6 address', { skip: !hasLoopback6 }, async () => {
+  const { baseUrl } = await rawService(http('202 Accepted', '{"id":7}'));
+  const { proxy } = await proxyThat('200 Connection established', true, '::1');
+  assert.deepEqual(await post(baseUrl, proxy), { ids: { id: '7' } });
 });
 
 for (const [baseUrl, target] of [

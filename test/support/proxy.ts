@@ -10,7 +10,7 @@ interface Proxy {
 }
 
 /** A proxy that answers CONNECT with a status line, and then joins the connections or leaves them alone. */
-export async function proxyThat(answer: string, join = true): Promise<Proxy> {
+export async function proxyThat(answer: string, join = true, host = '127.0.0.1'): Promise<Proxy> {
   let asked = '';
   const sockets: Socket[] = [];
   const server = createServer((socket) => {
@@ -27,8 +27,9 @@ export async function proxyThat(answer: string, join = true): Promise<Proxy> {
       onward.pipe(socket);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const proxy = `http://user:p%40ss@127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const name = host.includes(':') ? `[${host}]` : host;
+  const proxy = `http://user:p%40ss@${name}:${(server.address() as AddressInfo).port}`;
   const close = async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
