@@ -243,13 +243,14 @@ export async function lookUpServerRun(
       const ended = deployments.find((deployment) => isSameTarget(deployment.target, it.target));
       return { ...it, outcome: ended?.outcome ?? it.outcome };
     });
-    // A person may have started a run for other targets under this id. Its outcome says nothing about the server.
+    // A person may have started a run for other targets under this id. What it did says nothing about the server.
     const isAsked = target.deployments.every(
       (it) =>
         it.outcome === 'completed' || deployments.some((deployment) => isSameTarget(deployment.target, it.target)),
     );
-    if (backup === null || !isAsked) return { target: { ...target, deployments: known }, isRunning: false };
-    const found = { outcome, backup: backup.outcome, deployments: known, error, endedAt };
+    const isOther = outcome !== 'not_started' && (backup === null || !isAsked);
+    if (isOther) return { target: { ...target, deployments: known }, isRunning: false };
+    const found = { outcome, backup: backup?.outcome ?? null, deployments: known, error, endedAt };
     return { target: { ...target, ...found }, isRunning: false };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return { target, isRunning: false };
