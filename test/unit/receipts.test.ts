@@ -1,5 +1,7 @@
 /** Receipts: their entries, the chain of hashes, and what a check without Temporal finds. */
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure, DefaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
@@ -13,11 +15,12 @@ import { emptyBackup, emptyDeployment, emptyResult, NO_TRIGGER } from '../../src
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { receiptOf, receiptOfRun, type SentPost } from '../../src/features/receipts/entries.ts';
-import { receiptFileName } from '../../src/features/receipts/actions.ts';
+import { receipt, receiptFileName } from '../../src/features/receipts/actions.ts';
 import { verifyReceipt } from '../../src/features/receipts/actions-verify.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
 import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes, signPlan } from '../support/approvals.ts';
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';
+import { tempFolder } from '../support/temporal.ts';
 
 const [ana, bob, eve] = [newSshSigner(), newSshSigner(), newSshSigner()];
 const SIGNERS = parseAllowedSigners(allowedSigners({ ana, bob, release: ana }));
@@ -448,4 +451,16 @@ test('a receipt says why a request failed, although workers that encrypt hide it
   assert.equal(failure.message, 'Encoded failure');
   const error = await decodedFailure({ options: { loadedDataConverter } } as unknown as Client, failure);
   assert.equal(error?.message, 'refused');
+});
+
+test('a file of signers that holds none, or is malformed, is an error that names it and the line', async () => {
+  const signers = join(await tempFolder(), 'signers');
+  for (const [text, problem] of [
+    ['', 'it has no signer: write one per line, PRINCIPAL KEY-TYPE KEY'],
+    ['# people\nana\n', 'line 2: it ends too early: write PRINCIPAL [OPTIONS] KEY-TYPE KEY'],
+  ] as const) {
+    await writeFile(signers, text);
+    const message = `--signers ${signers}: ${problem}`;
+    await assert.rejects(receipt(undefined, { verify: 'receipt.json', signers }), { type: 'Usage', message });
+  }
 });

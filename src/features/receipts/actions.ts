@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pMap from 'p-map';
-import { parseAllowedSigners } from '../approvals/proof-signers.ts';
+import { parseAllowedSigners, type Signer } from '../approvals/proof-signers.ts';
+import { ApprovalError } from '../approvals/proof-ssh.ts';
 import type { Receipt } from './shapes.ts';
 import { unreadableFile } from '../../config/environment/variables.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
@@ -39,7 +40,7 @@ export function receipt(workflowId: string | undefined, options: ReceiptOptions)
 }
 
 async function verify(file: string, { signers, json }: ReceiptOptions): Promise<void> {
-  const known = signers === undefined ? null : parseAllowedSigners(await readText(signers));
+  const known = signers === undefined ? null : await readSigners(signers);
   const document = parsedJson(await readText(file));
   const { approvals, rejections, problems } = verifyReceipt(document, known);
   const isGood = problems.length === 0;
@@ -51,6 +52,16 @@ async function verify(file: string, { signers, json }: ReceiptOptions): Promise<
     ...problems.map((it) => `problem: ${it}`),
     isGood ? `good: no entry was changed; its hash is ${hash}` : 'not good: do not rely on it',
   ]);
+}
+
+async function readSigners(file: string): Promise<Signer[]> {
+  const text = await readText(file);
+  try {
+    return parseAllowedSigners(text);
+  } catch (error) {
+    if (error instanceof ApprovalError) throw new BelayError('Usage', `--signers ${file}: ${error.message}`);
+    throw error;
+  }
 }
 
 async function readText(file: string): Promise<string> {
