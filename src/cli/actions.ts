@@ -1,10 +1,10 @@
 /** What the commands about runs do. `belay run`, `backup`, `deploy` and `watch` start one and wait for its verdict. */
 import { ciFacts } from '../config/environment/ci-facts.ts';
-import { locateKey, readConfiguration } from '../config/load.ts';
+import { readConfiguration } from '../config/load.ts';
+import { refuseInventoryConflict } from './refuse-inventory-conflict.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf, type Target } from '../contract/target.ts';
 import type { RunType, Outcome } from '../contract/names.ts';
-import { createInventoryCheck } from '../config/inventory.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { withFacts } from '../request/input/start-request.ts';
@@ -52,7 +52,7 @@ export async function startAndWait(type: RunType, options: RunFlags): Promise<vo
     const backup = type === 'backupThenDeploy' ? '; `belay backup` makes only a backup' : '';
     throw new BelayError('Usage', `nothing to deploy is named: give --site ID or --app ID${backup}`);
   }
-  await refuseInventoryConflict(input);
+  await refuseInventoryConflict(await readConfiguration(), input);
   printNote(metaNotes(asked.meta));
   await reportEndpoints(options.service);
   process.exitCode =
@@ -78,14 +78,6 @@ async function exitCodeOfRun(type: RunType, input: RunInput, options: RunFlags):
       ),
     definedFields({ service }),
   );
-}
-
-/** Workers check the request against their own belay.yaml as well. This check only saves the user a wait. */
-async function refuseInventoryConflict(input: RunInput): Promise<void> {
-  const conflictOf = createInventoryCheck(await readConfiguration());
-  const found = conflictOf(input);
-  if (found === null) return;
-  throw new BelayError('Usage', `${await locateKey(found.path)}: ${found.path.join('.')}: ${found.message}`);
 }
 
 /* What `belay list` does: it lists running and closed runs. */

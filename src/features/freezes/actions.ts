@@ -10,10 +10,11 @@ import { plainText } from '../../contract/safe-text.ts';
 import { printAnswer, printDocument } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
 import type { Thawed, Belay } from '../../starter.ts';
+import { refuseInventoryConflict } from '../../cli/refuse-inventory-conflict.ts';
 import { inTurn, withBelay, reportEndpoints } from '../../cli/open-belay.ts';
 import { configFile } from '../../config/environment/environment.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
-import { buildInventory, targetsOn } from '../../config/inventory.ts';
+import { buildInventory, knownIds, nameOf, targetsOn } from '../../config/inventory.ts';
 import { operationsOf, siteTarget, targetText, type PlannedOperation, type Target } from '../../contract/target.ts';
 import { createFreezeJudge, type FindFreezes, type FreezeJudge } from './worker.ts';
 import { policyOf } from '../../config/policy.ts';
@@ -116,18 +117,28 @@ export interface FreezesOptions {
 
 export async function printFreezes({ targets = [], at, json: asJson }: FreezesOptions): Promise<void> {
   const configuration = await readConfiguration();
+  await refuseInventoryConflict(configuration, { targets });
   const atMs = at === undefined ? Date.now() : Date.parse(at);
   const { frozen, entries, running } = await withBelay((belay) => listed(belay, configuration, targets, atMs));
   noteUnreadable(running);
   process.exitCode = frozen ? EXIT.busy : EXIT.completed;
   if (asJson === true) return printDocument({ at: new Date(atMs).toISOString(), frozen, freezes: entries });
   print(entries.length === 0 ? 'no freezes and no windows' : entries.map((it) => entryLine(it, atMs)));
+  printNote(unlistedNotes(configuration, targets));
   const { path } = configFile();
   printNote(
     existsSync(path)
       ? `freezes and windows of ${path} are those of this machine: the workers judge by their own file`
       : `there is no ${path} here, so the freezes and windows that the workers plan are not listed`,
   );
+}
+
+/** `belay freeze` prints the same about a freeze of such an id. */
+function unlistedNotes(configuration: Configuration, targets: readonly Target[]): string[] {
+  if (Object.keys(configuration.fleets ?? {}).length === 0) return [];
+  const { has } = knownIds(configuration);
+  const unlisted = targets.filter((it) => !has(it));
+  return unlisted.map((it) => `note: no fleet has ${nameOf(it)}: check the id`);
 }
 
 async function listed(

@@ -300,7 +300,7 @@ freezes:
   async function freezesIn(
     file: string,
     ...args: string[]
-  ): Promise<{ code: number | null; stdout: string; list: () => Listed }> {
+  ): Promise<{ code: number | null; stdout: string; stderr: string; list: () => Listed }> {
     const path = join(await tempFolder(), 'belay.yaml');
     writeFileSync(path, file);
     const finished = await runInProcess(['freezes', ...args], { ...on.env, BELAY_CONFIG: path });
@@ -322,6 +322,21 @@ freezes:
       assert.deepEqual([found.code, found.list().frozen, fromFile.map(({ name }) => name)], [code, code === 5, names]);
     });
   }
+
+  test('another spelling of a known site is refused, because nothing would hold it back', async () => {
+    const { code, stdout, stderr } = await freezes('--site', '035');
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(
+      stderr,
+      /site 035 differs from the known site 35 only in its spelling: write 35; if it is another site/,
+    );
+  });
+
+  test('a site that no fleet has is free, with a note', async () => {
+    const { code, stderr } = await freezes('--site', '99');
+    assert.equal(code, 0);
+    assert.match(stderr, /^note: no fleet has site 99: check the id$/m);
+  });
 
   test('without a belay.yaml, it says that planned freezes are not in the list', async () => {
     const { code, stderr } = await runInProcess(['freezes', '--site', '34'], { ...on.env, BELAY_CONFIG: '' });
