@@ -1,7 +1,15 @@
 /** Implements `belay freeze`, `thaw` and `freezes`, and the freezes of a dry run. */
 import { existsSync } from 'node:fs';
 import colors from 'picocolors';
-import { type AdHocFreeze, type FreezeScope, type LetOff, type RunningFreeze, SCOPE_KINDS } from './shapes.ts';
+import {
+  type AdHocFreeze,
+  type FreezeScope,
+  type FrozenBy,
+  type FrozenParts,
+  type LetOff,
+  type RunningFreeze,
+  SCOPE_KINDS,
+} from './shapes.ts';
 import { freezeId } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
@@ -15,13 +23,21 @@ import { inTurn, withBelay, reportEndpoints } from '../../cli/open-belay.ts';
 import { configFile } from '../../config/environment/environment.ts';
 import { readConfiguration, type Configuration } from '../../config/load.ts';
 import { buildInventory, knownIds, nameOf, targetsOn } from '../../config/inventory.ts';
-import { operationsOf, siteTarget, targetText, type PlannedOperation, type Target } from '../../contract/target.ts';
+import {
+  operationsOf,
+  siteTarget,
+  targetText,
+  type PlannedOperation,
+  type RunParts,
+  type Target,
+} from '../../contract/target.ts';
 import { createFreezeJudge, type FindFreezes, type FreezeJudge } from './worker.ts';
 import { policyOf } from '../../config/policy.ts';
 import { noteUnreadable } from '../../cli/run-text.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { aboutText } from '../../contract/duration.ts';
 import { holdsBack, type ListedFreeze } from './worker-rules.ts';
+import { heldPart } from './rules.ts';
 import { planRun } from '../../request/run-options.ts';
 import type { DryRunPart, Planned } from '../../cli/dry-run.ts';
 
@@ -269,18 +285,40 @@ export const freezesPart: DryRunPart = {
     const frozen = operations
       .map((it) => ({ what: textOf(it), by: frozenAt(it, nowMs) }))
       .filter(({ by }) => by.length > 0);
-    const { ifFrozen } = planRun(planned.options);
+    const plan = planRun(planned.options);
+    const { ifFrozen } = plan;
+    const mayPass = plan.keepGoing && ifFrozen === 'fail';
+    const [first] = planned.runs;
+    const isHeldAtOnce =
+      first !== undefined &&
+      heldPart(
+        frozenIn(first, (it) => frozenAt(it, nowMs)),
+        first,
+        mayPass,
+      ) !== null;
+    const before = mayPass && planned.rollout === null ? 'do the rest' : 'do what comes before that';
+    const end = ifFrozen === 'wait' ? 'wait' : 'end with Frozen, exit code 5';
     return {
       value: { frozen, letOff, ifFrozen },
       lines: [
         ...letOff.map(({ kind, name }) => `let off: the ${kind} "${name}"`),
         ...(frozen.length === 0 ? ['freezes: none holds it back now'] : []),
         ...frozen.map(({ what, by }) => `freezes: ${what}: ${frozenText(by)}`),
-        ...(frozen.length > 0 ? [ifFrozen === 'wait' ? 'it would wait' : 'it would end with Frozen, exit code 5'] : []),
+        ...(frozen.length > 0 ? [`it would ${isHeldAtOnce ? end : `${before}, and ${end}`}`] : []),
       ],
     };
   },
 };
+
+function frozenIn(run: RunParts, byOf: (it: PlannedOperation) => FrozenBy[]): FrozenParts {
+  const operations = operationsOf(run);
+  return {
+    backup: operations.filter((it) => !('target' in it)).flatMap(byOf),
+    deployments: operations
+      .flatMap((it) => ('target' in it ? [{ target: it.target, by: byOf(it) }] : []))
+      .filter(({ by }) => by.length > 0),
+  };
+}
 
 const findIn =
   ({ freezes }: Belay): FindFreezes =>

@@ -59,8 +59,18 @@ describe('--dry-run', () => {
     const args = ['deploy', '--site', site, '--dry-run'];
     const { stdout } = await on.belay(...args);
     assert.match(stdout, new RegExp(`freezes: deployment of site ${site}: frozen by "freeze:site:${site}"`));
-    assert.match(stdout, /it would end with Frozen, exit code 5/);
-    assert.match((await on.belay(...args, '--if-frozen', 'wait')).stdout, /it would wait/);
+    assert.match(stdout, /^it would end with Frozen, exit code 5$/m);
+    assert.match((await on.belay(...args, '--if-frozen', 'wait')).stdout, /^it would wait$/m);
+    const both = ['run', '--server', fresh('s'), '--site', fresh('a'), '--site', site, '--dry-run'];
+    const endOf = async (...more: string[]) => /^it would .*$/m.exec((await on.belay(...both, ...more)).stdout)?.[0];
+    assert.deepEqual(
+      [await endOf(), await endOf('--keep-going'), await endOf('--if-frozen', 'wait')],
+      [
+        'it would do what comes before that, and end with Frozen, exit code 5',
+        'it would do the rest, and end with Frozen, exit code 5',
+        'it would do what comes before that, and wait',
+      ],
+    );
     const off = ['--override-freeze', `freeze:site:${site}`, '--reason', 'CVE'];
     assert.match((await on.belay(...args, ...off)).stdout, /let off: the freeze .*\nfreezes: none holds it back now/);
   });
