@@ -64,6 +64,7 @@ export async function beginFreeze({ json: asJson, ...options }: FreezeOptions): 
   const { until, for: forMs, reason, by, backups, extend, override } = options;
   if (until === undefined && forMs === undefined)
     throw new BelayError('Usage', 'a freeze needs an end: give --until TIME or --for DURATION');
+  const scopes = scopesOf(options);
   await reportEndpoints(undefined);
   const how = {
     reason,
@@ -72,7 +73,7 @@ export async function beginFreeze({ json: asJson, ...options }: FreezeOptions): 
   };
   const begun = await withBelay((belay) =>
     inTurn(
-      scopesOf(options),
+      scopes,
       (scope) => belay.freezes.begin({ scope, ...how }).catch(nameOption),
       (it) => frozenLine(it.freeze),
     ),
@@ -100,11 +101,12 @@ export interface ThawOptions extends ScopeOptions {
 }
 
 export async function thaw({ reason, by, json: asJson, ...options }: ThawOptions): Promise<void> {
+  const scopes = scopesOf(options);
   await reportEndpoints(undefined);
   const why = { reason, ...definedFields({ by }) };
   const thawed = await withBelay((belay) =>
     inTurn(
-      scopesOf(options),
+      scopes,
       async (scope) => ({ workflowId: freezeId(scope), ...(await belay.freezes.thaw(scope, why)) }),
       thawedLine,
     ),
@@ -117,8 +119,14 @@ export async function thaw({ reason, by, json: asJson, ...options }: ThawOptions
 const thawedLine = ({ workflowId, woken }: Thawed & { workflowId: string }): string =>
   `${workflowId} has ended${woken.length === 0 ? '' : '; what waited for it looks again now'}`;
 
-/** The options exclude each other, so all scopes are of one kind. */
+/** @throws BelayError if they are of several kinds: some would expect a freeze of what these have in common */
 function scopesOf(options: ScopeOptions): FreezeScope[] {
+  const [first, second] = SCOPE_KINDS.filter((kind) => options[kind] !== undefined);
+  if (second !== undefined)
+    throw new BelayError(
+      'Usage',
+      `--${first} and --${second} cannot be given together: give each a command of its own`,
+    );
   const scopes = SCOPE_KINDS.flatMap((kind) => (options[kind] ?? []).map((id) => ({ kind, id })));
   return scopes.length === 0 ? [{ kind: 'all' }] : scopes;
 }

@@ -83,9 +83,7 @@ function freezesCommand(): Command {
 function addScope(command: Command, verb: string): Command {
   for (const kind of SCOPE_KINDS) {
     const flags = `--${kind} <${kind === 'fleet' ? 'name' : 'id'}>`;
-    const others = SCOPE_KINDS.filter((it) => it !== kind);
-    const option = new RepeatableOption(flags, `${verb} this ${kind} (repeatable)`, collectOf(parseId));
-    command.addOption(option.conflicts(others));
+    command.addOption(new RepeatableOption(flags, `${verb} this ${kind} (repeatable)`, collectOf(parseId)));
   }
   return command;
 }

@@ -169,7 +169,12 @@ describe('belay freeze and thaw', () => {
   for (const [what, args, message] of [
     ['without an end', ['freeze', ...WHY], /a freeze needs an end: give --until TIME or --for DURATION/],
     ['with two ends', ['freeze', ...HOUR, '--until', '2100-01-01T00:00Z'], /cannot be used with option '--for/],
-    ['with two scopes', ['freeze', ...HOUR, '--site', '1', '--server', '2'], /cannot be used with option '-(s|S), --s/],
+    [
+      'with two scopes',
+      ['freeze', ...HOUR, '--site', '1', '--server', '2'],
+      /^belay: --server and --site cannot be given together: give each a command of its own$/m,
+    ],
+    ['of two scopes to thaw', ['thaw', ...WHY, '--site', '1', '--fleet', 'a'], /--fleet and --site cannot be given/],
     ['without a reason', ['freeze', '--for', '1h'], /required option '--reason <text>' not specified/],
     ['with an empty reason', ['freeze', '--for', '1h', '--reason', ' '], /'--reason <text>'.*It is empty\. Give one\./],
     [
