@@ -101,7 +101,9 @@ const REMEDIES: Partial<Record<number, (error: RunError) => string | undefined>>
   [EXIT.busy]: ({ type }) => (type === 'Frozen' ? `start it again ${AFTER_FREEZE}` : 'start it again later'),
   // A person who rejected it gave a reason.
   [EXIT.refused]: ({ type }) =>
-    type === 'Refused' ? 'check the token and the ids, and read the reason, before you start it again' : undefined,
+    type === 'Refused'
+      ? 'check what this reason names, such as the service, the token or the ids, before you start it again'
+      : undefined,
 };
 
 /** What to do stands at the end of a message, as in `…: start it again` or `…, or start again with …`. */

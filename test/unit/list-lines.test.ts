@@ -100,8 +100,9 @@ test('a result whose message states only a fact says what to do, by its exit cod
       'not_started',
       'Refused',
       'server 12: the service answered 404',
-      /check the token and the ids, and read the reason/,
+      /check what this reason names, such as the service, the token or the ids, before/,
     ],
+    ['not_started', 'Refused', 'the worker has no gate "errors"', /check what this reason names/],
     ['not_started', 'TooLate', 'site 34 was not deployed: it is too late', /start it again later/],
   ] as const)
     assert.match(nextOf(outcome, type, message) ?? '', expected);
