@@ -26,7 +26,7 @@ interface SiteAnswer {
   kind: 'holds' | 'fails' | 'nothing';
   httpStatus: number | null;
   commit: string | null;
-  /** Why the expectations do not hold. Null if they hold. */
+  /** Why the expectations do not hold, or if they do, why what stands in the commit's place is none. Else null. */
   why: string | null;
 }
 
@@ -48,9 +48,9 @@ export const createSiteReader =
     });
     try {
       const page = await getPage({ ...limits, url: new URL(url), headers }, network);
-      const { unmet, commit } = check(page, hide);
+      const { unmet, commit, noCommit } = check(page, hide);
       const [first] = unmet;
-      return { kind: first ? 'fails' : 'holds', httpStatus: page.status, commit, why: first?.text ?? null };
+      return { kind: first ? 'fails' : 'holds', httpStatus: page.status, commit, why: first?.text ?? noCommit };
     } catch (error) {
       if (error instanceof Oversized) return without('fails', error);
       if (error instanceof NoAnswer) return without('nothing', error);
@@ -86,6 +86,8 @@ interface Shown {
   unmet: readonly Unmet[];
   /** 7 to 64 hex digits in lower case; null if it shows none. */
   commit: string | null;
+  /** Why it shows none; null if it does, or if the check does not say where. */
+  noCommit: string | null;
 }
 
 /**
@@ -113,8 +115,7 @@ export function compileCheck(rules: CheckRules): CompiledCheck {
   return (page, hide) => {
     const parsed = { ...page, hide, json: jsonOf(page.body) };
     const unmet = all.flatMap((rule) => rule(parsed) ?? []);
-    const commit = commitOf(parsed)?.trim().toLowerCase() ?? '';
-    return { unmet, commit: COMMIT.test(commit) ? hide.id(commit) : null };
+    return { unmet, ...commitOf(parsed) };
   };
 }
 
@@ -151,12 +152,35 @@ function compare(of: Unmet['of'], what: string, actual: string | null, expected:
   return { of, text: `${what} is ${shown}, expected ${expected.text}`, isMissing: actual === null };
 }
 
-function compileCommit({ commit }: CheckRules): (page: Parsed) => string | null {
-  if (commit === undefined) return () => null;
-  if ('json' in commit) return (page) => textAt(page.json, commit.json);
-  if ('header' in commit) return ({ headers }) => headers[commit.header.toLowerCase()] ?? null;
+function compileCommit({ commit }: CheckRules): (page: Parsed) => Pick<Shown, 'commit' | 'noCommit'> {
+  if (commit === undefined) return () => ({ commit: null, noCommit: null });
+  const { what, read, quotes } = placeOf(commit);
+  return (page) => {
+    const text = read(page);
+    const digits = text?.trim().toLowerCase() ?? '';
+    const found = COMMIT.test(digits) ? page.hide.id(digits) : null;
+    if (found !== null) return { commit: found, noCommit: null };
+    const shown = quotes && text !== null ? `"${shownText(text, page.hide)}", ` : '';
+    return { commit: null, noCommit: `${what} is ${text === null ? 'missing' : `${shown}not 7 to 64 hex digits`}` };
+  };
+}
+
+interface CommitPlace {
+  what: string;
+  read: (page: Parsed) => string | null;
+  /** Messages quote nothing of a body. */
+  quotes: boolean;
+}
+
+function placeOf(commit: NonNullable<CheckRules['commit']>): CommitPlace {
+  if ('json' in commit)
+    return { what: `commit: ${commit.json}`, read: ({ json }) => textAt(json, commit.json), quotes: true };
+  if ('header' in commit) {
+    const read = ({ headers }: Parsed) => headers[commit.header.toLowerCase()] ?? null;
+    return { what: `commit: header ${commit.header}`, read, quotes: true };
+  }
   const group = parseGroup(commit.body);
-  return ({ body }) => group(body);
+  return { what: `commit: the group of ${commit.body}`, read: ({ body }) => group(body), quotes: false };
 }
 
 /*

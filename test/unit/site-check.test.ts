@@ -96,6 +96,23 @@ describe('the expectations of a check', () => {
     assert.equal(commit('a'.repeat(64)), 'a'.repeat(64));
   });
 
+  test('say what stands in the place of a commit, and quote nothing of a body', () => {
+    const why = (rules: CheckRules['commit'], version: string) =>
+      compileCheck({ commit: rules })(
+        page({ body: JSON.stringify({ version }), headers: { 'x-commit': version } }),
+        HIDE,
+      ).noCommit;
+    assert.equal(
+      why({ json: 'version' }, '3f2c1ab-dirty'),
+      'commit: version is "3f2c1ab-dirty", not 7 to 64 hex digits',
+    );
+    assert.equal(why({ header: 'X-Commit' }, '3f2c1a'), 'commit: header X-Commit is "3f2c1a", not 7 to 64 hex digits');
+    assert.equal(why({ body: '/"(3.*)"/' }, '3f2c1a'), 'commit: the group of /"(3.*)"/ is not 7 to 64 hex digits');
+    assert.equal(why({ json: 'commit' }, '3f2c1a'), 'commit: commit is missing');
+    assert.equal(why({ json: 'version' }, '3f2c1ab'), null);
+    assert.equal(why(undefined, '3f2c1a'), null);
+  });
+
   for (const [what, rules] of Object.entries<CheckRules>({
     'an expression that RE2 does not take': { body: '/(?=a)/' },
     'an expression that is broken': { header: { x: '/(/' } },

@@ -120,6 +120,13 @@ describe('the check of a deployment', () => {
   test('is unknown if the site shows no commit, and did not before', () => {
     ends(check(holds(), [holds()]), 'unknown', /commit: the site shows no commit there/);
     ends(check(holds(BEFORE), [holds()]), 'failed', /the site shows no commit/);
+    const odd = { ...holds(), why: 'commit: version is "3f2c1a", not 7 to 64 hex digits' };
+    ends(
+      check(odd, [odd]),
+      'unknown',
+      /: commit: version is "3f2c1a", not 7 to 64 hex digits, and it showed no commit/,
+    );
+    ends(check(holds(BEFORE), [odd]), 'failed', /: commit: version is "3f2c1a", not 7 to 64 hex digits; 0 of/);
   });
 
   test('compares commits by what both of them show', () => {

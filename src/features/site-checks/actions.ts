@@ -86,5 +86,5 @@ function answerText({ kind, httpStatus, commit }: SiteRead, showsCommit: boolean
 function verdictText(kind: ReadKind, { why }: SiteRead, expectedCommit: string | null): string {
   if (kind === 'good') return 'good: every expectation is met';
   if (kind === 'bad' || kind === 'nothing') return `${kind}: ${why ?? 'it shows no commit'}`;
-  return `bad: it does not show commit ${commitText(expectedCommit ?? '')}`;
+  return `bad: it does not show commit ${commitText(expectedCommit ?? '')}${why === null ? '' : `: ${why}`}`;
 }

@@ -75,7 +75,8 @@ function decideExhausted(
       `the site shows commit ${shown(read)}, neither ${commitText(commit ?? '')} nor that of before: ` +
         'the branch has moved on, or another deployment came between',
     );
-  if (kind === 'no_commit') return unknown('commit: the site shows no commit there, and did not before');
+  if (kind === 'no_commit')
+    return unknown(`${read.why ?? 'commit: the site shows no commit there'}, and it showed no commit before`);
   if (counts.old === reads) return failed(`the site still shows commit ${shown(read)}, that of before`);
   if (counts.bad + counts.old > 0) return failed(`${whyOf(kind, read)}; ${good}`);
   if (counts.nothing === reads && !answeredBefore)

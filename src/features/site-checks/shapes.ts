@@ -37,7 +37,10 @@ export interface SiteRead {
   httpStatus: number | null;
   /** 7 to 64 hex digits in lower case. Null if the site shows no commit. */
   commit: string | null;
-  /** Why the expectations do not hold, at most 200 characters. Null if they hold. */
+  /**
+   * Why the expectations do not hold, at most 200 characters. If they do, why what stands in the commit's place is none.
+   * Else null.
+   */
   why: string | null;
 }
 

@@ -37,8 +37,9 @@ export const plainRead = ({ why, ...read }: SiteRead): SiteRead => ({
   why: why === null ? null : plainText(why),
 });
 
-export function readText({ why, httpStatus, commit }: SiteRead): string {
-  return `${why ?? `status ${httpStatus}, as expected`}${commit === null ? '' : `, commit ${commitText(commit)}`}`;
+export function readText({ kind, why, httpStatus, commit }: SiteRead): string {
+  const answer = kind === 'holds' ? `status ${httpStatus}, as expected` : why;
+  return `${answer}${commit === null ? '' : `, commit ${commitText(commit)}`}`;
 }
 
 /** Says what a deployment waits for while its check is in progress. */
