@@ -137,16 +137,18 @@ function unusedCommit({ input }: WorkflowRequest, known: Known): string | null {
   const asked = input as RunInput | RolloutInput;
   const commit = 'waves' in asked ? asked.options?.commit : asked.commit;
   if (commit === undefined) return null;
-  const isRead = (target: Target) => !isApp(target) && known.policy.checkOf(target.id)?.plan.showsCommit === true;
+  const isChecked = asked.noCheck === undefined;
+  const isRead = (target: Target) =>
+    isChecked && !isApp(target) && known.policy.checkOf(target.id)?.plan.showsCommit === true;
   const isReported = (it: PlannedDeployment) => FULL_COMMIT.test(commit) && placesOf(it, known).length > 0;
   const deployments = partsOf(asked).flatMap(deploymentsOf);
   const unused = deployments.filter((it) => !isRead(it.target) && !isReported(it));
   if (unused.length === 0) return null;
   const some = unused.slice(0, MOST_NAMED).map(({ target }) => targetText(target));
   const more = unused.length > MOST_NAMED ? [`${unused.length - MOST_NAMED} more`] : [];
-  const remedy =
-    "in the worker's belay.yaml, add a check with commit:, or a report of notify.reports (which needs all 40 hex digits)";
-  return `nothing reads or reports the commit of ${[...some, ...more].join(', ')}: ${remedy}, or leave the commit out`;
+  const check = isChecked ? 'a check with commit:, or ' : '';
+  const remedy = `in the worker's belay.yaml, add ${check}a report of notify.reports (which needs all 40 hex digits)`;
+  return `nothing reads or reports the commit of ${[...some, ...more].join(', ')}${isChecked ? '' : ' without its check'}: ${remedy}, or leave the commit out`;
 }
 
 const MOST_NAMED = 3;

@@ -4,7 +4,7 @@ import { commitText } from '../../contract/commit.ts';
 import type { DryRunPart } from '../../cli/dry-run.ts';
 
 /** Only the workers' file may have a report. */
-const REFUSED = 'unless the workers know a check or a report for it, the run would end with Usage, exit code 2';
+const refused = (known: string) => `unless the workers know ${known} for it, the run would end with Usage, exit code 2`;
 
 export const checksPart: DryRunPart = {
   name: 'checks',
@@ -15,7 +15,7 @@ export const checksPart: DryRunPart = {
       .filter((it) => !isApp(it))
       .map(({ id }) => ({ siteId: id, check: checkOf(id)?.plan.name ?? null }));
     const unread = targets
-      .filter((it) => isApp(it) || checkOf(it.id)?.plan.showsCommit !== true)
+      .filter((it) => noCheck !== undefined || isApp(it) || checkOf(it.id)?.plan.showsCommit !== true)
       .map((it) => targetText(it));
     const checked = noCheck === undefined ? sites.filter(({ check }) => check !== null) : [];
     const expected = commit === null ? '' : `, which has to show commit ${commitText(commit)}`;
@@ -27,7 +27,9 @@ export const checksPart: DryRunPart = {
         ...(checked.length === 0 ? [`checks: ${none}`] : []),
         ...(commit === null || unread.length === 0
           ? []
-          : [`checks: nothing here reads the commit of ${unread.join(', ')}: ${REFUSED}`]),
+          : [
+              `checks: nothing here reads the commit of ${unread.join(', ')}: ${refused(noCheck === undefined ? 'a check or a report' : 'a report')}`,
+            ]),
       ],
     });
   },

@@ -15,7 +15,7 @@ describe('the check of a site', () => {
     checked(async (stack) => {
       stack.sandbox.fault(page(DOWN));
       const noCheck = { reason: 'the page is being moved', by: 'ana' };
-      const { verdict, check, result } = await deploy(stack, [OLD, FAILED], NEW, { commit: OURS, noCheck });
+      const { verdict, check, result } = await deploy(stack, [OLD, FAILED], NEW, { noCheck });
       assert.deepEqual([check, ...verdict], [null, 'completed', undefined]);
       assert.equal(pages(stack).length, 0);
       const kept = result.held.map(({ from, to, ...held }) => [held, from === to]);
@@ -94,6 +94,7 @@ describe('a commit that nothing reads or reports', () => {
     assert.deepEqual([outcome, error?.type], ['not_started', 'Usage']);
     assert.ok(error?.message.startsWith(`nothing reads or reports the commit of ${what}: in the worker's belay.yaml`));
   };
+  const noCheck = { reason: 'the page is being moved', by: 'ana' };
 
   test(
     'refuses a run before anything is sent, however it names its target',
@@ -123,6 +124,26 @@ describe('a commit that nothing reads or reports', () => {
       },
       { configuration: WITHOUT_COMMIT },
     ),
+  );
+
+  test(
+    'is that of a run or rollout that leaves out its checks, unless a report uses it',
+    checked(async (stack) => {
+      const what = `site ${SITE} without its check`;
+      refused(await stack.result(stack.start({ siteIds: [SITE], commit: OURS, noCheck })), what);
+      const targets = [{ serverId: 's1', siteIds: [SITE] }];
+      const rollout = startRollout(stack.world.server, rolloutOf(targets, { options: { commit: OURS }, noCheck }));
+      refused(await endOfRollout(stack, rollout), what);
+      assert.deepEqual(stack.sandbox.journal, []);
+    }),
+  );
+
+  test(
+    'is used by a report although the checks are left out',
+    inVirtualTime(async (stack) => {
+      const { result } = await deploy(stack, [FAILED], NEW, { commit: FULL, noCheck });
+      assert.deepEqual([result.outcome, result.commitSeen], ['completed', false]);
+    }, withReport),
   );
 
   test(
