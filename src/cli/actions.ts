@@ -8,7 +8,7 @@ import type { RunType, Outcome } from '../contract/names.ts';
 import { definedFields } from '../contract/plain-object.ts';
 import { BelayError, EXIT, exitCodeOfResult } from '../contract/errors.ts';
 import { withFacts } from '../request/input/start-request.ts';
-import { toRunInput, type CommanderValues } from './run-options.ts';
+import { nameOptions, toRunInput, type CommanderValues } from './run-options.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions, MORE_TO_LIST, mostListed } from './options.ts';
 import { printNote, print } from '../process/print.ts';
 import { CANCELLATION_REQUESTED, resultLines, resultOfError, runTable, noteUnreadable } from './run-text.ts';
@@ -55,8 +55,8 @@ export async function startAndWait(type: RunType, options: RunFlags): Promise<vo
   await refuseInventoryConflict(await readConfiguration(), input);
   printNote(metaNotes(asked.meta));
   await reportEndpoints(options.service);
-  process.exitCode =
-    options.dryRun === true ? await exitCodeOfDryRun(type, input, options) : await exitCodeOfRun(type, input, options);
+  const act = options.dryRun === true ? exitCodeOfDryRun : exitCodeOfRun;
+  process.exitCode = await act(type, input, options).catch(nameOptions);
 }
 
 async function exitCodeOfDryRun(type: RunType, input: RunInput, options: RunFlags): Promise<number> {

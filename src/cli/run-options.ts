@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import type { RunInput } from '../contract/run.ts';
 import { appTarget, siteTarget, targetsInput, type Target } from '../contract/target.ts';
 import { durationText } from '../contract/duration.ts';
+import { BelayError } from '../contract/errors.ts';
 import {
   setValueAt,
   type RunOptionPath,
@@ -107,6 +108,22 @@ const WATCHED = {
   site: 'site whose deployment to follow',
   app: "app whose deployment to follow; requires api.app in the worker's belay.yaml",
 };
+
+/** The library names the fields of an input, and a command line has options. */
+export function nameOptions(error: unknown): never {
+  const message = error instanceof BelayError && error.type === 'Usage' ? withOptions(error.message) : null;
+  throw message === null ? error : new BelayError('Usage', message, null, { cause: error });
+}
+
+/** @returns a message about a field of a run as one about its option; null for any other message */
+export function withOptions(message: string): string | null {
+  // What all runs of a rollout get is a problem of its first run.
+  const [whole = '', path] = /^(?:waves\[0\]\.targets\[0\]: )?([\w.]+): /.exec(message) ?? [];
+  const flagOf = (field: string | undefined) => RUN_OPTIONS.find((it) => it.path === field)?.flag;
+  const flag = flagOf(path);
+  if (flag === undefined) return null;
+  return `${flag}: ${message.slice(whole.length).replace(/\b[a-z]+[A-Z]\w*/g, (field) => flagOf(field) ?? field)}`;
+}
 
 /** All options for targets add to one list, so that it has the order of the command line. */
 class TargetOption extends RepeatableOption<Target[]> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { addRunOptions, toRunInput, type CommanderValues } from '../../src/cli/run-options.ts';
+import { addRunOptions, toRunInput, withOptions, type CommanderValues } from '../../src/cli/run-options.ts';
 import { toRunOptions, runOptionsShape } from '../../src/config/file/run-options.ts';
 import { setValueAt, valueAt, RUN_OPTIONS, type RunCommand, type RunOptionRow } from '../../src/request/run-options.ts';
 import { configurationSchema } from '../../src/config/file/file-schema.ts';
@@ -125,3 +125,16 @@ for (const [path, isAllowed] of PATHS) {
     assert.equal(configurationSchema.safeParse({ api: { app } }).success, isAllowed);
   });
 }
+
+test('a command names the options of what a request must not have, not the fields of the library', () => {
+  const site = { siteIds: ['34'] };
+  const problemOf = (input: object) => withOptions(validateRunInput('deployOnly', { ...site, ...input }) ?? '');
+  assert.equal(problemOf({ orNewer: true }), '--or-newer: requires a commit');
+  assert.equal(
+    problemOf({ supersede: true, ifBusy: 'fail' }),
+    '--supersede: waits for the lock, and --if-busy is fail: leave one out',
+  );
+  const rollout = rolloutOf([{ serverId: '12', ...site }], { options: { orNewer: true } });
+  assert.equal(withOptions(validateRolloutInput(rollout) ?? ''), '--or-newer: requires a commit');
+  assert.equal(withOptions('service: is not a URL'), null);
+});

@@ -12,6 +12,7 @@ import type { Belay, Rollout } from '../../starter.ts';
 import { rolloutLines, rolloutListLines, showRollout, viewOfRollout, type ShowOptions } from './actions-show.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions, mostListed } from '../../cli/options.ts';
 import { noteUnreadable } from '../../cli/run-text.ts';
+import { nameOptions } from '../../cli/run-options.ts';
 import { sinceText } from '../../cli/parse-values.ts';
 import { startAndPrint, type WaitingOptions } from '../../cli/wait-for-verdict.ts';
 import { columnsOf } from '../../process/live-lines.ts';
@@ -36,8 +37,8 @@ export async function startRollout(name: string, options: RolloutFlags): Promise
   const plan = planRollout(await requireConfiguration(), name, definedFields({ commit, orNewer }));
   const input = { ...plan, ...definedFields({ key, approval, heartbeat, meta }), ...exceptionsOf(options) };
   printNote(metaNotes(options.meta));
-  if (options.dryRun === true) return dryRunOf(input, options);
-  await follow(options, (belay) => belay.rollouts.start(input));
+  if (options.dryRun === true) return dryRunOf(input, options).catch(nameOptions);
+  await follow(options, (belay) => belay.rollouts.start(input)).catch(nameOptions);
 }
 
 async function dryRunOf(
