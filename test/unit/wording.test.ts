@@ -68,7 +68,7 @@ test('an approval quotes only what a person said', () => {
       text({ end: 'gave_up', by: 'ana', proof, why: 'no reason given' }),
     ],
     [
-      'approval "boss": not given yet, 2 approvals are needed',
+      'approval "boss": still open, 2 approvals are needed',
       'approval "boss": was approved by "ana" ("SHA256:x"), no reason given',
       'approval "boss": was approved by "ana" ("SHA256:x"), "lgtm"',
       'approval "boss": was not given in time, only by "ana" ("SHA256:x"), no reason given',

@@ -79,7 +79,7 @@ function approvalHeldText({ name, end, by, why, proof }: Held, quote: Quote): st
   const proven = proof === undefined ? '' : ` (${quote(proof)})`;
   // Until a person has answered, the entry holds Belay's own words.
   const isOwnText = by === null || why === NO_REASON;
-  const state = end === null ? 'not given yet' : (APPROVAL_ENDS[end] ?? ENDS[end]);
+  const state = end === null ? 'still open' : (APPROVAL_ENDS[end] ?? ENDS[end]);
   return `approval ${quote(name)}: ${state}${who}${proven}, ${isOwnText ? plainText(why) : quote(why)}`;
 }
 
