@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toBelayError } from '../../src/client/to-belay-error.ts';
-import { isUnanswered } from '../../src/client/transport/grpc-errors.ts';
+import { reachedAddress, isUnanswered } from '../../src/client/transport/grpc-errors.ts';
 
 const grpcError = (code: number, message: string): Error =>
   Object.assign(new Error(message), { code, details: message, metadata: {} });
@@ -34,4 +34,11 @@ test('a query is unanswered if its time is over or no worker polls, and not if i
     codes.map((code) => isUnanswered(grpcError(code, 'of a query'))),
     [true, true, true, false],
   );
+});
+
+test('an address without a port is told with the one that is used', () => {
+  assert.equal(reachedAddress('127.0.0.1:7244'), '127.0.0.1:7244');
+  assert.equal(reachedAddress('[::1]:7244'), '[::1]:7244');
+  assert.equal(reachedAddress('127.0.0.1'), '127.0.0.1, port 7233 because it names none');
+  assert.equal(reachedAddress('[::1]'), '[::1], port 7233 because it names none');
 });

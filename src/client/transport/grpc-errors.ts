@@ -97,3 +97,7 @@ export function proxiesNotUsed(): string {
   if (names.length === 0) return '';
   return `; Belay uses no proxy for Temporal, and ${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} set`;
 }
+
+/** @returns an address for messages, with the port that is used if it has none */
+export const reachedAddress = (address: string): string =>
+  /:\d+$/.test(address) ? address : `${address}, port 7233 because it names none`;

@@ -6,7 +6,14 @@ import { accessTo, type Access, type Credentials } from '../../config/credential
 import type { TemporalEndpoint } from '../../config/find-temporal.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { BelayError } from '../../contract/errors.ts';
-import { grpcCause, isDenied, CHECK_CREDENTIALS, proxiesNotUsed, START_TEMPORAL } from './grpc-errors.ts';
+import {
+  grpcCause,
+  isDenied,
+  CHECK_CREDENTIALS,
+  proxiesNotUsed,
+  reachedAddress,
+  START_TEMPORAL,
+} from './grpc-errors.ts';
 import { createRetries, waitingAtLimits } from './grpc-retries.ts';
 import { messageOf } from '../../contract/safe-text.ts';
 
@@ -78,7 +85,7 @@ function refusal(error: unknown, { connectionOptions: { address, tls, apiKey } }
   const remedy = isSecured ? 'run `belay doctor`, which reports why' : START_TEMPORAL;
   return new BelayError(
     'TemporalUnreachable',
-    `no Temporal server answers at ${address}: ${remedy}${proxiesNotUsed()}`,
+    `no Temporal server answers at ${reachedAddress(address)}: ${remedy}${proxiesNotUsed()}`,
     null,
     cause,
   );
