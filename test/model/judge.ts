@@ -85,7 +85,7 @@ function isUnattended(facts: Facts, effect: Effect): boolean {
 
 /**
  * No run waits for it, and no read could show it: a server lists no backups, and a deployment can lag, or is not the
- * latest once another user deploys.
+ * latest once another one begins. If that is ours, too, the two are judged as a pair of their own.
  */
 function givenUp(facts: Facts, earlier: Effect, later: Effect): boolean {
   const closed = (operationOfEffect(facts, earlier)?.closedMs ?? Infinity) <= later.startedMs;
@@ -94,7 +94,7 @@ function givenUp(facts: Facts, earlier: Effect, later: Effect): boolean {
 }
 
 function isReplaced({ effects }: Facts, { kind, target, startedMs }: Effect, beforeMs: number): boolean {
-  const others = effects.filter((it) => it.kind === kind && it.target === target && it.by !== 'api');
+  const others = effects.filter((it) => it.kind === kind && it.target === target);
   return others.some((other) => other.startedMs > startedMs && other.startedMs < beforeMs);
 }
 

@@ -138,7 +138,8 @@ describe('the judge', () => {
     const inFlight = (by: JournalEntry['by']) =>
       verdict({ journal: begins(by), runs, scripts, operations }).violations.filter((it) => it.startsWith('I1: '));
     assert.deepEqual(inFlight('outside'), []);
-    assert.notDeepEqual(inFlight('api'), []);
+    // The first one and ours that hid it are such a pair.
+    assert.equal(inFlight('api').length, 1);
   });
   test('detects an outcome that a terminated operation cannot have reported', () => {
     const operations = [
