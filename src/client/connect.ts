@@ -74,10 +74,9 @@ export interface Belay extends AsyncDisposable {
 
 /**
  * Connects to Temporal, where the workers of Belay execute what you start. Without options, it finds Temporal as the
- * command line does: by the variables that say how to reach it, else the running `belay dev` of this folder, else the
- * default profile or 127.0.0.1:7233. It needs no token of the service. Call `close` at the end, or declare it with
- * `await using`, which needs Node 24, or TypeScript 5.2 to compile it for an older one. An open connection does not keep
- * the process alive.
+ * command line does: `TEMPORAL_ADDRESS` or a profile, else the running `belay dev` of this folder, else 127.0.0.1:7233.
+ * It needs no token of the service. Call `close` at the end, or declare it with `await using`, which needs Node 24, or
+ * TypeScript 5.2 to compile it for an older one. An open connection does not keep the process alive.
  *
  * @throws BelayError of type `TemporalUnreachable` if no server answers, or `Usage` for an option or setting that is
  * wrong

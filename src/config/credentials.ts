@@ -3,7 +3,6 @@
  * connection of a certificate that it does not accept without a reason.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import {
   loadClientConfigProfile,
   toClientOptions,
@@ -11,7 +10,7 @@ import {
   type ClientConnectConfig,
   type ConfigDataSource,
 } from '@temporalio/envconfig';
-import { ConfigError, given, unreadableFile } from './environment/variables.ts';
+import { ConfigError, given } from './environment/variables.ts';
 
 export type ConnectionOptions = LoadedProfile['connectionOptions'] & { address: string };
 
@@ -97,23 +96,12 @@ interface LoadedProfile extends ClientConnectConfig {
 /** @throws ConfigError */
 export function loadProfile(): LoadedProfile {
   try {
-    const profile = loadClientConfigProfile(namedFile());
+    const profile = loadClientConfigProfile();
     refuseHalves(profile);
     return { ...toClientOptions(profile), certificateFrom: placeOf(profile.tls?.clientCert) };
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     throw new ConfigError(`cannot read the configuration of Temporal: ${reasonOf(error)}`);
-  }
-}
-
-/** The SDK would take a named file that is missing for an empty one. */
-function namedFile(): { configSource?: ConfigDataSource } {
-  const path = given('TEMPORAL_CONFIG_FILE');
-  if (path === null) return {};
-  try {
-    return { configSource: { data: readFileSync(path) } };
-  } catch (error) {
-    throw new ConfigError(unreadableFile(`TEMPORAL_CONFIG_FILE: ${path}`, error as NodeJS.ErrnoException));
   }
 }
 

@@ -1,5 +1,5 @@
 /** Finds the Temporal server: the one that was named, else that of a running `belay dev`, else the default one. */
-import { ConfigError, defaultOf, given, isConnectionGiven } from './environment/variables.ts';
+import { ConfigError, defaultOf, given } from './environment/variables.ts';
 import {
   homeFolder,
   isTemporalConfigured,
@@ -39,9 +39,8 @@ export interface TemporalEndpoint {
 }
 
 /**
- * A variable that says how to reach Temporal means another server than a running `belay dev`, also without an address: the
- * sandbox of `belay dev` would complete what was meant for production. A running `belay dev` wins over a default profile
- * that no one named: that profile is there for Temporal's own tools, and often means production.
+ * A server that someone named wins. A running `belay dev` wins over a default profile that no one named: that profile
+ * is there for Temporal's own tools, and often means production.
  * @throws ConfigError
  */
 export function findTemporal(): TemporalEndpoint {
@@ -50,10 +49,9 @@ export function findTemporal(): TemporalEndpoint {
   const { address } = connectionOptions;
   const record = readDevServerRecord(homeFolder());
   const dev = record?.temporal ?? null;
-  const mayBeDev = !isConnectionGiven();
-  const isOther = (address ?? (mayBeDev ? dev : DEFAULT_ADDRESS)) !== dev || namespace !== DEV_NAMESPACE;
+  const isOther = (address !== undefined && address !== dev) || namespace !== DEV_NAMESPACE;
   const isOneOfSeveral = dev !== null && isOther;
-  if (dev !== null && mayBeDev) {
+  if (dev !== null && !isTemporalConfigured()) {
     // A profile's namespace means the server of that profile.
     const named = given('TEMPORAL_NAMESPACE') ?? DEV_NAMESPACE;
     const connection = { connectionOptions: { address: dev }, namespace: named, credentials: null };
@@ -80,7 +78,7 @@ export function findTemporal(): TemporalEndpoint {
  */
 export async function findServiceConfig(): Promise<ServiceConfig | null> {
   const configured = await serviceConfig();
-  if (configured !== null || isConnectionGiven()) return configured;
+  if (configured !== null || isTemporalConfigured()) return configured;
   const sandbox = readDevServerRecord(homeFolder())?.sandbox;
   return sandbox === undefined ? null : { baseUrl: sandbox.url, token: () => Promise.resolve(sandbox.token) };
 }

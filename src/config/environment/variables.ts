@@ -169,14 +169,13 @@ export const VARIABLE_SECTIONS = [
         name: 'TEMPORAL_ADDRESS',
         meaning:
           '`host:port` of Temporal. `https_proxy` and the like are not read: the connection of workers knows no proxy, and every program takes the same way.',
-        fallback:
-          'the Temporal of a running `belay dev`, if no variable of this section but `TEMPORAL_NAMESPACE` is set; else the address of the profile, or `127.0.0.1:7233`',
+        fallback: 'the Temporal of a running `belay dev`, else `127.0.0.1:7233`',
       },
       { name: 'TEMPORAL_NAMESPACE', meaning: 'Namespace of all runs.', default: 'default' },
       {
         name: 'TEMPORAL_CONFIG_FILE',
         meaning:
-          "File with Temporal's connection profiles. It has to be readable. An API key or certificate in it is read again when it changes.",
+          "File with Temporal's connection profiles. An API key or certificate in it is read again when it changes.",
         fallback: '`temporalio/temporal.toml` in the configuration folder of the user',
       },
       { name: 'TEMPORAL_PROFILE', meaning: 'Profile in that file.', default: 'default' },
@@ -235,12 +234,6 @@ export type Environment = { readonly [name in VariableName]?: string | undefined
 export function given(name: VariableName, env: Environment = process.env): string | null {
   return nonEmpty(env[name]);
 }
-
-const HOW_TO_REACH_TEMPORAL = /^TEMPORAL_(ADDRESS|CONFIG_FILE|PROFILE|API_KEY|TLS(_\w+)?|GRPC_META_\w+)$/;
-
-/** Whether any variable says how to reach Temporal. A namespace says only what to use there. */
-export const isConnectionGiven = (env: NodeJS.ProcessEnv = process.env): boolean =>
-  Object.entries(env).some(([name, value]) => HOW_TO_REACH_TEMPORAL.test(name) && nonEmpty(value) !== null);
 
 /** The value that is set, else the default of the table. */
 export function setting(name: Extract<Row, { default: string }>['name'], env: Environment = process.env): string {
