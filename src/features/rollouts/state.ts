@@ -404,10 +404,7 @@ function isLastHeldReleased({ result: { phase, targets, decisions } }: RolloutSt
   return phase === 'paused' && isForHeld && !isHeld;
 }
 
-/**
- * Ignores malformed signals, since the UI can send any, an event that has held a server before, and another event about a
- * server that is held.
- */
+/** Ignores malformed signals, since the UI can send any, and an event that has held a server before. */
 function holdTarget(rollout: RolloutState, hold: Partial<ServerHold> | null | undefined, served: string): void {
   const { serverId, event, reason } = hold ?? {};
   if (typeof event !== 'string' || typeof reason !== 'string') return;
@@ -415,7 +412,7 @@ function holdTarget(rollout: RolloutState, hold: Partial<ServerHold> | null | un
   const isForOther = !concernsService(hold?.services, { service: known ?? served, formerly: [] });
   if (isForOther && (known !== undefined || patched('holds-of-others'))) return;
   const { targets, decisions } = rollout.result;
-  const target = targets.find((it) => it.serverId === serverId && isPending(it) && it.heldByEvent === null);
+  const target = targets.find((it) => it.serverId === serverId && isPending(it));
   const by = plainText(event);
   if (target === undefined || decisions.some((it) => it.action === 'hold' && it.by === by)) return;
   target.heldByEvent = by;

@@ -143,17 +143,6 @@ describe('a rollout', () => {
     }),
   );
 
-  test(
-    'holds a held server no further when another event names it',
-    inFleet(async (stack) => {
-      const { rollout, canary } = await withHeldCanary(stack, { onFailures: 'pause' });
-      await reaches(stack, rollout, 'paused');
-      const { result } = await progressOf(stack, rollout);
-      await hold(stack, rollout, canary.serverId);
-      assert.deepEqual((await progressOf(stack, rollout)).result, result);
-    }),
-  );
-
   /** More decisions than a rollout keeps. */
   async function holdAndRelease(stack: VirtualStack, rollout: Run, serverId: string) {
     for (let count = 0; count <= 500; count += 1) {
