@@ -118,12 +118,14 @@ describe('a server whose run was already started by hand', () => {
     ['other sites', { deployments: [deployed('36')] }],
     ['no site', { deployments: [] }],
     ['the sites without a backup', { deployments: [deployed('34')], backup: null }],
+    ['the sites with the backup of another server', { deployments: [deployed('34')], backup: emptyBackup('99') }],
   ] as const)
     test(`is not completed by a run for ${what}, and a retry takes it`, async () => {
       const target = await foundFor({ ...run, deployments: [...run.deployments] });
       assert.deepEqual([target.outcome, target.error], [recorded.outcome, recorded.error]);
       const input = rolloutOf([{ serverId: '12', siteIds: ['34', '35'] }]);
-      assert.equal(nextAttempt(input, { targets: [target] }, {}).waves[0]?.targets[0]?.serverId, '12');
+      const [next] = nextAttempt(input, { targets: [target] }, {}).waves[0]?.targets ?? [];
+      assert.deepEqual([next?.serverId, next?.siteIds], ['12', ['34']]);
     });
 
   test('is completed by a run for what was left of it', async () => {

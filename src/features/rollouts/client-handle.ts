@@ -239,17 +239,17 @@ export async function lookUpServerRun(
     const described = await describeRun(handle);
     if (described.status.name === 'RUNNING') return { target, isRunning: true };
     const { outcome, backup, deployments, error, endedAt } = await closedResult(handle, knownOf(described));
-    const known = target.deployments.map((it) => {
-      const ended = deployments.find((deployment) => isSameTarget(deployment.target, it.target));
-      return { ...it, outcome: ended?.outcome ?? it.outcome };
+    // A person may have started another run under this id. Without a backup of the server, or without its targets, that run
+    // completes nothing of the rollout.
+    const isBackedUp = backup?.serverId === target.serverId;
+    const ended = target.deployments.map((it) => {
+      const own = deployments.find((deployment) => isSameTarget(deployment.target, it.target));
+      return { it, own: isBackedUp || own?.outcome !== 'completed' ? own : undefined };
     });
-    // A person may have started a run for other targets under this id. What it did says nothing about the server.
-    const isAsked = target.deployments.every(
-      (it) =>
-        it.outcome === 'completed' || deployments.some((deployment) => isSameTarget(deployment.target, it.target)),
-    );
-    const isOther = outcome !== 'not_started' && (backup === null || !isAsked);
-    if (isOther) return { target: { ...target, deployments: known }, isRunning: false };
+    const known = ended.map(({ it, own }) => ({ ...it, outcome: own?.outcome ?? it.outcome }));
+    const isWhole = ended.every(({ it, own }) => own !== undefined || it.outcome === 'completed');
+    if (outcome === 'completed' && !(isBackedUp && isWhole))
+      return { target: { ...target, deployments: known }, isRunning: false };
     const found = { outcome, backup: backup?.outcome ?? null, deployments: known, error, endedAt };
     return { target: { ...target, ...found }, isRunning: false };
   } catch (error) {
