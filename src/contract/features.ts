@@ -2,7 +2,7 @@
 import type { Style } from './explain-wait.ts';
 import type { RolloutWaiting, Waiting, WaitingForRead, WaitingToSend } from './waiting.ts';
 import { approvalSentence } from '../features/approvals/text.ts';
-import { frozenText, freezeSentence } from '../features/freezes/text.ts';
+import { freezeSentence, waitingForThawText } from '../features/freezes/text.ts';
 import { gateSentence } from '../features/gates/text.ts';
 import { checkSentence } from '../features/site-checks/text.ts';
 
@@ -36,7 +36,7 @@ export function rolloutSentenceOf(waiting: FeatureRolloutWaiting, quote: Style['
     case 'approval':
       return approvalSentence(waiting);
     case 'freeze':
-      return `paused, ${frozenText(waiting.by, quote)}: resumes by itself`;
+      return `paused, ${waitingForThawText(waiting, quote)}: resumes by itself`;
     case 'gate':
       return gateSentence(waiting, quote);
     default:

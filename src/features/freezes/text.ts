@@ -20,10 +20,14 @@ export function frozenText(by: readonly FrozenBy[], quote = quoted): string {
   return `frozen ${[...shown, ...more].join(', and ')}`;
 }
 
-/** What a run that is frozen waits for, and what a person can do about it. */
-export function freezeSentence({ by, nextLookAt }: WaitingForThaw, what: string | null, style: Style): string {
-  if (by.length === 0) return `${what ?? 'run'}: frozen no more: looks again and continues at ${utcText(nextLookAt)}`;
-  return `${what ?? 'run'}: ${frozenText(by, style.quote)}: wait${letOffText(by, style.command)}`;
+/** What a run or rollout that is frozen waits for. */
+export const waitingForThawText = ({ by, nextLookAt }: WaitingForThaw, quote?: Quote): string =>
+  by.length === 0 ? `frozen no more, looks again at ${utcText(nextLookAt)}` : frozenText(by, quote);
+
+/** What a person can do about it, too. */
+export function freezeSentence(waiting: WaitingForThaw, what: string | null, { quote, command }: Style): string {
+  const todo = waiting.by.length === 0 ? 'then continues' : `wait${letOffText(waiting.by, command)}`;
+  return `${what ?? 'run'}: ${waitingForThawText(waiting, quote)}: ${todo}`;
 }
 
 /** `a freeze begins in 2m10s: "christmas"` */

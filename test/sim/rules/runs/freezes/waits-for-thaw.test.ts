@@ -178,7 +178,7 @@ describe('a run that waits for freezes', () => {
       await thawNow(stack.world.server);
       await stack.forward(MOMENT_MS);
       const { sentence } = await stack.query<Explanation>(waiting.run.workflowId, QUERIES.why);
-      assert.match(sentence, /frozen no more: looks again and continues at 2026-.* \(UTC\)/);
+      assert.match(sentence, /frozen no more, looks again at 2026-.* \(UTC\): then continues$/);
       assert.deepEqual(verdictOf(await stack.result(waiting.run)), ['completed', undefined]);
     }),
   );
