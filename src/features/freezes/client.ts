@@ -96,7 +96,7 @@ async function begin(session: Session, asked: NewFreeze): Promise<BegunFreeze> {
   const planned = orUsage(planFreeze({ ...asked, by: asked.by ?? by }, nowMs));
   await requireWorkers(session);
   // Another person may extend the freeze in the same moment. Then both keep what they asked for.
-  for (let joins = false; ;) {
+  for (let [joins, rounds] = [false, 1]; ; rounds += 1) {
     const lookedMs = Date.now();
     const before = await lookUp(client, freezeId(planned.scope));
     // A freeze whose memo cannot be read holds back everything, so it counts as one in force.
@@ -106,7 +106,9 @@ async function begin(session: Session, asked: NewFreeze): Promise<BegunFreeze> {
     const held: AdHocFreeze | null = joins && replaced !== null && holdsNoLess(replaced, planned) ? replaced : null;
     const freeze: AdHocFreeze = held ?? nextFreeze(replaced, planned, joins);
     const runId: string | null =
-      held === null ? await start(session, freeze, { nowMs, lookedMs, before, isReplaced }) : before!.runId;
+      held === null
+        ? await start(session, freeze, { nowMs, lookedMs, before, isReplaced, isLast: rounds === MAX_ROUNDS })
+        : before!.runId;
     const confirmation = runId === null ? null : await confirmed(session, { freeze, runId, isReplaced });
     if (confirmation !== null) return { freeze, ...confirmation };
     joins ||= isReplaced || runId !== null;
@@ -122,7 +124,11 @@ interface Look {
   before: Running | null;
   /** Whether `before` is in force. */
   isReplaced: boolean;
+  isLast: boolean;
 }
+
+/** How often a freeze is replaced before Temporal counts as too slow for it. */
+const MAX_ROUNDS = 5;
 
 function nextFreeze(replaced: AdHocFreeze | null, planned: AdHocFreeze, joins: boolean): AdHocFreeze {
   if (replaced === null) return planned;
@@ -133,7 +139,7 @@ function nextFreeze(replaced: AdHocFreeze | null, planned: AdHocFreeze, joins: b
 async function start(
   { client, taskQueue }: Session,
   freeze: AdHocFreeze,
-  { nowMs, lookedMs, before, isReplaced }: Look,
+  { nowMs, lookedMs, before, isReplaced, isLast }: Look,
 ): Promise<string | null> {
   const workflowId = freezeId(freeze.scope);
   const startAs = async (workflowIdConflictPolicy: 'FAIL' | 'TERMINATE_EXISTING') => {
@@ -161,6 +167,7 @@ async function start(
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return null;
     if (!isReplaced || !(isLimited(error) || isOutOfTime(error))) throw error;
+    if (isLast) throw tooSlow(workflowId);
     // Temporal replaces no workflow that is younger than this.
     await sleep(TIMING.freeze.replacedAfterMs);
     return null;
@@ -229,6 +236,12 @@ async function thaw(session: Session, scope: FreezeScope, why: { reason: string;
   }
   return { freeze: running.found.freeze, woken: await wakeFrozen(client).catch(() => []) };
 }
+
+const tooSlow = (workflowId: string) =>
+  new BelayError(
+    'TemporalUnreachable',
+    `Temporal is too slow to replace ${workflowId}, which stays in force as it is: repeat it, or thaw it and freeze anew`,
+  );
 
 const notFrozen = (workflowId: string) =>
   new BelayError('NotFound', `there is no ${workflowId}: \`belay freezes\` lists what is frozen`);
