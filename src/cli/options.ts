@@ -73,7 +73,7 @@ export const metaNotes = (meta: Record<string, string> | undefined): string[] =>
 export const dryRunOption = () =>
   new Option(
     '--dry-run',
-    'show what would be done, for which service, what is in the way, the checks, and how long it usually takes; start nothing, and look up no run of --key',
+    'show what would be done, for which service, what is in the way, the checks, and how long it usually takes; start nothing, and do not check whether --key is taken',
   ).conflicts('detach');
 
 export function addStartOptions(command: Command): Command {

@@ -117,8 +117,8 @@ export function nameOptions(error: unknown): never {
 
 /** @returns a message about a field of a run as one about its option; null for any other message */
 export function withOptions(message: string): string | null {
-  // What all runs of a rollout get is a problem of its first run.
-  const [whole = '', path] = /^(?:waves\[0\]\.targets\[0\]: )?([\w.]+): /.exec(message) ?? [];
+  // What all runs of a rollout get is a problem of one of its runs.
+  const [whole = '', path] = /^(?:waves\[\d+\]\.targets\[\d+\]: )?([\w.]+): /.exec(message) ?? [];
   const flagOf = (field: string | undefined) => RUN_OPTIONS.find((it) => it.path === field)?.flag;
   const flag = flagOf(path);
   if (flag === undefined) return null;

@@ -160,8 +160,10 @@ function compileCommit({ commit }: CheckRules): (page: Parsed) => Pick<Shown, 'c
     const digits = text?.trim().toLowerCase() ?? '';
     const found = COMMIT.test(digits) ? page.hide.id(digits) : null;
     if (found !== null) return { commit: found, noCommit: null };
-    const shown = quotes && text !== null ? `"${shownText(text, page.hide)}", ` : '';
-    return { commit: null, noCommit: `${what} is ${text === null ? 'missing' : `${shown}not 7 to 64 hex digits`}` };
+    if (text === null) return { commit: null, noCommit: `${what} is missing` };
+    const shown = quotes ? `"${shownText(text, page.hide)}", ` : '';
+    const why = COMMIT.test(digits) ? 'a secret of the request' : `${shown}not 7 to 64 hex digits`;
+    return { commit: null, noCommit: `${what} is ${why}` };
   };
 }
 

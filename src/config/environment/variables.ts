@@ -182,7 +182,7 @@ export const VARIABLE_SECTIONS = [
       {
         name: 'TEMPORAL_API_KEY',
         meaning:
-          'API key of Temporal. It turns TLS on. Rotating it here needs a restart; in a profile file, it does not.',
+          'API key of Temporal, for the address or profile that is set: a running `belay dev` is used without it. It turns TLS on. Rotating it here needs a restart; in a profile file, it does not.',
         secret: true,
       },
       {
