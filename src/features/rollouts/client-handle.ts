@@ -31,7 +31,7 @@ import { isBeginning, reasonOfSilence, type Contact } from '../../client/runs/ru
 import { askProgress, describeRun, handleOf, tryProgress } from '../../client/runs/run-status.ts';
 import type { Listed } from '../../client/list-filter.ts';
 import { describeOnly, resultIn } from '../../client/read-workflow.ts';
-import { isSameTarget } from '../../contract/target.ts';
+import { isSameTarget, type Target } from '../../contract/target.ts';
 import { type DecisionName, problemOfDecision } from './rules.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
 
@@ -242,12 +242,10 @@ export async function lookUpServerRun(
     // A person may have started another run under this id. Without a backup of the server, or without its targets, that run
     // completes nothing of the rollout.
     const isBackedUp = backup?.serverId === target.serverId;
-    const ended = target.deployments.map((it) => {
-      const own = deployments.find((deployment) => isSameTarget(deployment.target, it.target));
-      return { it, own: isBackedUp || own?.outcome !== 'completed' ? own : undefined };
-    });
-    const known = ended.map(({ it, own }) => ({ ...it, outcome: own?.outcome ?? it.outcome }));
-    const isWhole = ended.every(({ it, own }) => own !== undefined || it.outcome === 'completed');
+    const ownOf = (asked: Target) =>
+      deployments.find((it) => isSameTarget(it.target, asked) && (isBackedUp || it.outcome !== 'completed'));
+    const known = target.deployments.map((it) => ({ ...it, outcome: ownOf(it.target)?.outcome ?? it.outcome }));
+    const isWhole = target.deployments.every((it) => it.outcome === 'completed' || ownOf(it.target) !== undefined);
     if (outcome === 'completed' && !(isBackedUp && isWhole))
       return { target: { ...target, deployments: known }, isRunning: false };
     const found = { outcome, backup: backup?.outcome ?? null, deployments: known, error, endedAt };
