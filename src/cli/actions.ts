@@ -1,7 +1,6 @@
 /** What the commands about runs do. `belay run`, `backup`, `deploy` and `watch` start one and wait for its verdict. */
 import { ciFacts } from '../config/environment/ci-facts.ts';
-import { readConfiguration } from '../config/load.ts';
-import { refuseInventoryConflict } from './refuse-inventory-conflict.ts';
+import { readConfiguration, refuseInventoryConflict } from '../config/load.ts';
 import type { RunInput } from '../contract/run.ts';
 import { targetsOf, type Target } from '../contract/target.ts';
 import type { RunType, Outcome } from '../contract/names.ts';

@@ -3,6 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { ConfigError, unreadableFile } from './environment/variables.ts';
 import { configFile, type ConfigFile } from './environment/environment.ts';
 import type { Configuration } from './file/file-schema.ts';
+import { createInventoryCheck } from './inventory.ts';
+import { BelayError } from '../contract/errors.ts';
+import type { RunParts } from '../contract/target.ts';
 
 export type { Configuration };
 
@@ -10,8 +13,19 @@ export type { Configuration };
 const parser = () => import('./parse-configuration.ts');
 
 /** @returns the place of a key, such as `belay.yaml:7` */
-export async function locateKey(keys: string[], { path } = configFile()): Promise<string> {
+async function locateKey(keys: string[], { path } = configFile()): Promise<string> {
   return (await parser()).locateKeyIn(await readFile(path, 'utf8'), path, keys);
+}
+
+/**
+ * Checks what a command names against this machine's file. Workers check requests against their own as well.
+ *
+ * @throws BelayError of type `Usage` with the place in the file
+ */
+export async function refuseInventoryConflict(configuration: Configuration, asked: RunParts): Promise<void> {
+  const found = createInventoryCheck(configuration)(asked);
+  if (found === null) return;
+  throw new BelayError('Usage', `${await locateKey(found.path)}: ${found.path.join('.')}: ${found.message}`);
 }
 
 /** An error of a key, such as `notify.reports.shop.token: …`, with file and line; any other as it is. */

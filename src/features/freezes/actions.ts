@@ -18,10 +18,9 @@ import { plainText } from '../../contract/safe-text.ts';
 import { printAnswer, printDocument } from '../../process/json-document.ts';
 import { print, printNote } from '../../process/print.ts';
 import type { Thawed, Belay } from '../../starter.ts';
-import { refuseInventoryConflict } from '../../cli/refuse-inventory-conflict.ts';
 import { inTurn, withBelay, reportEndpoints } from '../../cli/open-belay.ts';
 import { configFile } from '../../config/environment/environment.ts';
-import { readConfiguration, type Configuration } from '../../config/load.ts';
+import { readConfiguration, refuseInventoryConflict, type Configuration } from '../../config/load.ts';
 import { buildInventory, knownIds, nameOf, targetsOn } from '../../config/inventory.ts';
 import {
   operationsOf,
