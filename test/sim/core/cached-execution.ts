@@ -65,13 +65,12 @@ export async function openCached(sandboxes: Sandboxes, facts: ExecutionFacts): P
     };
     const { commands, flags } = await code.activate(activation);
     for (const flag of flags) known.add(flag);
-    const read = commands.map(readCommand).map(failIfAccepted);
-    for (const it of read) if (it.kind === 'updateAccepted') accepted.add(it.updateId);
-    return withoutUnsent(read);
+    return withoutUnsent(commands.map(readCommand).map(failIfAccepted));
   }
 
-  /** The SDK has one command for both. */
+  /** The SDK has one command for a rejection and a failure. One activation may accept an update and fail it. */
   function failIfAccepted(asked: Asked): Asked {
+    if (asked.kind === 'updateAccepted') accepted.add(asked.updateId);
     if (asked.kind !== 'rejected' || !accepted.has(asked.updateId)) return asked;
     const { updateId, failure } = asked;
     return { kind: 'updateCompleted', updateId, acceptedId: 0, outcome: { failure } };

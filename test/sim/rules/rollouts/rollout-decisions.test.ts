@@ -67,6 +67,20 @@ describe('a rollout', () => {
   );
 
   test(
+    'refuses a resume that comes together with the answer about its request',
+    inFleet(async (stack) => {
+      const rollout = begin(stack, servers(1));
+      await stack.until('the answer', () => rollout.history.some(({ kind }) => kind === 'activityClosed'));
+      assert.equal(await refusalOf(stack, rollout, 'resume', ANNE), 'Usage: the rollout is not paused');
+      assert.ok(
+        rollout.history.some(({ kind }) => kind === 'updateCompleted'),
+        'it came too late for this test',
+      );
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed']);
+    }),
+  );
+
+  test(
     'pauses again if more than maxFailures servers fail after a resume',
     inFleet(async (stack) => {
       const targets = servers(3);
