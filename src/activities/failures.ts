@@ -44,18 +44,19 @@ export function isOfThisWorker(error: unknown): error is HostingApiError {
 export const isTokenRefused = (error: unknown): boolean =>
   error instanceof HostingApiError && (error.httpStatus === 401 || error.httpStatus === 403);
 
-export function toTriggerFailure(error: unknown): ApplicationFailure {
+export function toTriggerFailure(error: unknown, scheduledMs: number): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
-  if (!(error instanceof HostingApiError)) return triggerFailure('Ambiguous', reasonOf(error));
-  const { httpStatus, retryAfterMs } = error;
-  return triggerFailure(triggerFailureType(error), plainText(error.message), { httpStatus, retryAfterMs });
+  const { httpStatus, retryAfterMs } = error instanceof HostingApiError ? error : NO_ANSWER;
+  const type = error instanceof HostingApiError ? triggerFailureType(error) : 'Ambiguous';
+  return triggerFailure(type, reasonOf(error), {
+    ...{ httpStatus, retryAfterMs },
+    scheduledAt: new Date(scheduledMs).toISOString(),
+  });
 }
 
-export function triggerFailure(
-  type: TriggerFailureType,
-  message: string,
-  details: TriggerFailureDetails = { httpStatus: null, retryAfterMs: null },
-): ApplicationFailure {
+const NO_ANSWER: TriggerFailureDetails = { httpStatus: null, retryAfterMs: null };
+
+export function triggerFailure(type: TriggerFailureType, message: string, details = NO_ANSWER): ApplicationFailure {
   return ApplicationFailure.create({ type, message, nonRetryable: true, details: [details] });
 }
 

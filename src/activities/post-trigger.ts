@@ -2,7 +2,7 @@
  * The two triggers. A POST is not idempotent, so it gets one attempt on a fresh connection, and a worker that was
  * stalled does not send it. It ends with an answer or a typed failure.
  */
-import { cancellationSignal, heartbeat } from '@temporalio/activity';
+import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { DeploymentIdField, TriggerActivityInput, TriggerAnswer } from '../contract/activities.ts';
 import type { Target } from '../contract/target.ts';
 import { TIMING } from '../contract/timing.ts';
@@ -28,7 +28,7 @@ export function createTriggers({ service, rest, hasColleagues, ...others }: Trig
     } catch (error) {
       if (isOfThisWorker(error)) rest.begin(plainText(error.message));
       if (isTokenRefused(error)) refused.add(input.idempotencyKey);
-      throw toTriggerFailure(error);
+      throw toTriggerFailure(error, activityInfo().currentAttemptScheduledTimestampMs);
     } finally {
       clearInterval(beating);
     }

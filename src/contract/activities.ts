@@ -92,6 +92,8 @@ export type TriggerFailureType =
 export interface TriggerFailureDetails {
   httpStatus: number | null;
   retryAfterMs: number | null;
+  /** When Temporal learned of the request. A workflow knows only when the task that sends it began. */
+  scheduledAt?: string;
 }
 
 /** What the permits of a POST need to know. The core passes it on, and does not look at it. */

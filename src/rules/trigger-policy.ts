@@ -6,6 +6,7 @@
 import { MAYBE_RESTORED } from '../contract/service-identity.ts';
 import { HISTORY_BUDGET } from '../contract/history-budget.ts';
 import { durationText } from '../contract/duration.ts';
+import { definedFields } from '../contract/plain-object.ts';
 import type { ErrorType, Outcome } from '../contract/names.ts';
 import type { TriggerEffect } from '../contract/sinks.ts';
 import { TIMING } from '../contract/timing.ts';
@@ -32,8 +33,8 @@ export type TriggerResult<A> =
   | { kind: 'refused'; message: string }
   /** Not sent, but an earlier execution of the same operation may have sent it, or one from before a restore. */
   | { kind: 'reset'; message: string }
-  /** `isLost`: no worker reported it. */
-  | { kind: 'ambiguous'; message: string; isLost?: true };
+  /** `isLost`: no worker reported it. `scheduledAt`: what the worker reported. */
+  | { kind: 'ambiguous'; message: string; isLost?: true; scheduledAt?: string };
 
 export type NotAccepted = Exclude<TriggerResult<never>, { kind: 'accepted' }>;
 
@@ -41,7 +42,7 @@ export type NotAccepted = Exclude<TriggerResult<never>, { kind: 'accepted' }>;
 export function resultOfFailure(
   type: string | null | undefined,
   message: string,
-  { retryAfterMs = null, httpStatus = null }: Partial<TriggerFailureDetails>,
+  { retryAfterMs = null, httpStatus = null, scheduledAt }: Partial<TriggerFailureDetails>,
 ): NotAccepted {
   switch (type) {
     case 'Resting':
@@ -68,7 +69,7 @@ export function resultOfFailure(
     case 'Refused':
       return { kind: httpStatus === 401 || httpStatus === 403 ? 'unauthorized' : 'refused', message };
     default:
-      return { kind: 'ambiguous', message };
+      return { kind: 'ambiguous', message, ...definedFields({ scheduledAt }) };
   }
 }
 

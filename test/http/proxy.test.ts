@@ -21,7 +21,7 @@ function post(baseUrl: string, proxy: string, timeoutMs = 60_000): Promise<unkno
 /** So the POST may be made again. */
 function assertNotSent(error: HostingApiError): void {
   assert.equal(error.sent, false, error.message);
-  assert.equal(toTriggerFailure(error).type, 'NotSent');
+  assert.equal(toTriggerFailure(error, 0).type, 'NotSent');
 }
 
 test('a request to a plain http:// service goes through a tunnel of the proxy as well', async () => {

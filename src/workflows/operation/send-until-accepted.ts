@@ -173,12 +173,13 @@ async function awaitService(
 
 /**
  * Temporal learns of a request only at the end of the workflow task that sends it, which can take as long as the task may
- * take. Once a worker has reported what became of the request, that no longer matters.
+ * take. The worker that sent it reports when that was.
  */
 function underWayUntilMs(result: NotAccepted, sentMs: number): number {
   const isLost = result.kind === 'ambiguous' && result.isLost === true;
   const taskMs = isLost && patched('under-way-after-its-task') ? TIMING.worker.workflowTaskMs : 0;
-  return sentMs + taskMs + TIMING.post.underWayMs;
+  const scheduledAt = result.kind === 'ambiguous' ? result.scheduledAt : undefined;
+  return (scheduledAt === undefined ? sentMs + taskMs : Date.parse(scheduledAt)) + TIMING.post.underWayMs;
 }
 
 /* One POST: a regular activity with one attempt. */
