@@ -14,6 +14,6 @@ export const FEATURES_KNOW = {
   events: ['notifications'],
   gates: ['rollouts'],
   receipts: ['approvals', 'rollouts'],
-  rollouts: ['freezes', 'gates'],
+  rollouts: ['freezes'],
   schedules: ['rollouts'],
 };

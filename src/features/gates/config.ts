@@ -27,7 +27,6 @@ const INTERVAL_LIMITS = [1_000, HOUR_MS] as const;
 const DELAY_LIMITS = [0, 24 * HOUR_MS] as const;
 const FAILURE_LIMITS = [0, LIMITS.gateTries[1]] as const;
 const MAX_QUERY_LENGTH = 4_000;
-const MAX_GATES = 5;
 
 const limit = z.number({ error: 'write a number' });
 
@@ -107,32 +106,6 @@ const gate = z
     { error: 'write prometheus: or url:, and what is good, below it' },
   )
   .superRefine(({ header, body, json }, context) => refuseBrokenRules({ header, body, json }, context));
-
-export const after = z.strictObject(
-  {
-    bake: duration(LIMITS.bakeMs).describe('How long to wait once all servers of the wave have ended.').optional(),
-    gates: z
-      .array(name)
-      .min(1, { error: 'name at least one gate' })
-      .max(MAX_GATES, { error: `name at most ${MAX_GATES} gates` })
-      .describe('Which gates have to pass then. They are measured side by side.')
-      .optional(),
-  },
-  { error: 'write bake: and gates: below it' },
-);
-
-const reaction = z.enum(['pause', 'stop']);
-
-export const onGates = z.strictObject(
-  {
-    failed: reaction.describe('After a gate that failed; default as onFailures.').optional(),
-    inconclusive: reaction.describe('After a gate that could not be judged; default pause.').optional(),
-    patience: duration(LIMITS.patienceMs)
-      .describe('How long such a gate may keep the rollout paused; default 24h.')
-      .optional(),
-  },
-  { error: 'write failed:, inconclusive: and patience: below it' },
-);
 
 export const gates = z.record(name, gate);
 

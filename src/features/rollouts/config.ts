@@ -1,11 +1,11 @@
 /** Rollouts in belay.yaml: the schema, and the rules between keys. */
 import { z } from 'zod';
-import { MAX_AT_ONCE } from '../../request/limits.ts';
-import { after, onGates } from '../gates/config.ts';
+import { LIMITS, MAX_AT_ONCE } from '../../request/limits.ts';
 import { runOptionsShape } from '../../config/file/run-options.ts';
 import {
   AS_WRITTEN,
   KEPT,
+  duration,
   labels,
   name,
   countOrPercent,
@@ -19,6 +19,34 @@ import {
 import { REMAINING, wavesOf } from './config-plan.ts';
 import { ownEntry } from '../../contract/plain-object.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
+
+const MAX_GATES = 5;
+
+const after = z.strictObject(
+  {
+    bake: duration(LIMITS.bakeMs).describe('How long to wait once all servers of the wave have ended.').optional(),
+    gates: z
+      .array(name)
+      .min(1, { error: 'name at least one gate' })
+      .max(MAX_GATES, { error: `name at most ${MAX_GATES} gates` })
+      .describe('Which gates have to pass then. They are measured side by side.')
+      .optional(),
+  },
+  { error: 'write bake: and gates: below it' },
+);
+
+const reaction = z.enum(['pause', 'stop']);
+
+const onGates = z.strictObject(
+  {
+    failed: reaction.describe('After a gate that failed; default as onFailures.').optional(),
+    inconclusive: reaction.describe('After a gate that could not be judged; default pause.').optional(),
+    patience: duration(LIMITS.patienceMs)
+      .describe('How long such a gate may keep the rollout paused; default 24h.')
+      .optional(),
+  },
+  { error: 'write failed:, inconclusive: and patience: below it' },
+);
 
 const NO_SIZE = { error: 'write labels: or servers: to say which servers go in this wave' };
 
