@@ -99,9 +99,11 @@ for (const [what, workerInfo, type] of ENDS) {
   });
 }
 
-test('the details of a trigger failure contain the status and the Retry-After', async () => {
-  const failure = await triggerFailureOf(failing({ httpStatus: 429, retryAfterMs: 2_000 }));
-  assert.deepEqual(failure.details, [{ httpStatus: 429, retryAfterMs: 2_000 }]);
+test('the details of a trigger failure contain the status, the Retry-After and when Temporal learned of it', async () => {
+  const service = failing({ httpStatus: 429, retryAfterMs: 2_000 });
+  const scheduledAt = '2026-11-28T20:00:00.000Z';
+  const failure = await triggerFailureOf(service, 0, RUN_ID, {}, Date.parse(scheduledAt));
+  assert.deepEqual(failure.details, [{ httpStatus: 429, retryAfterMs: 2_000, scheduledAt }]);
 });
 
 test('an unexpected error is ambiguous', async () => {

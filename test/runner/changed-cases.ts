@@ -157,4 +157,7 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'docs/run-result.schema.json matches the output of the tool': {
     now: 'docs/run-result.schema.json is what the tool writes',
   },
+  'the details of a trigger failure contain the status and the Retry-After': {
+    now: 'the details of a trigger failure contain the status, the Retry-After and when Temporal learned of it',
+  },
 };
