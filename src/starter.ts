@@ -27,7 +27,7 @@ export type {
 } from './features/rollouts/shapes.ts';
 export type { RolloutWaiting, Explanation } from './contract/waiting.ts';
 export type { EventInput, EventKind, EventResult, Reaction, ServiceEvent } from './features/events/shapes.ts';
-export { planRollout } from './features/rollouts/config-plan.ts';
+export { planRollout } from './config/rollout-plan.ts';
 export { planSchedules } from './features/schedules/config.ts';
 export { readConfiguration, type Configuration } from './config/load.ts';
 export { connect, type Belay, type ConnectOptions } from './client/connect.ts';

@@ -12,8 +12,6 @@ export const CORE_KNOWS = {
 export const FEATURES_KNOW = {
   approvals: ['notifications'],
   events: ['notifications'],
-  gates: ['rollouts'],
   receipts: ['approvals', 'rollouts'],
   rollouts: ['freezes'],
-  schedules: ['rollouts'],
 };

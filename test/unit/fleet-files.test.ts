@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { readConfiguration, type Configuration } from '../../src/config/load.ts';
-import { planRollout, resolveCount } from '../../src/features/rollouts/config-plan.ts';
+import { planRollout, resolveCount } from '../../src/config/rollout-plan.ts';
 import { buildInventory } from '../../src/config/inventory.ts';
 import { planSchedules } from '../../src/features/schedules/config.ts';
 

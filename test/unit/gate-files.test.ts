@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { planRollout } from '../../src/features/rollouts/config-plan.ts';
+import { planRollout } from '../../src/config/rollout-plan.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
 import { policyOf } from '../../src/config/policy.ts';
 import { requireGates } from '../../src/features/gates/worker.ts';

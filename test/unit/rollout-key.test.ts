@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RolloutInput } from '../../src/features/rollouts/shapes.ts';
-import { isSameRequest, requestHash } from '../../src/features/rollouts/start-options.ts';
+import { isSameRequest, requestHash } from '../../src/request/rollout-start-options.ts';
 
 const [OLD, NEW] = ['https://old.example', 'https://new.example'];
 const REQUEST: RolloutInput = {

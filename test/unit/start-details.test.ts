@@ -5,7 +5,7 @@ import type { FreezeScope } from '../../src/features/freezes/shapes.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import { workflowLink } from '../../src/contract/markdown.ts';
 import { freezeStartOptions } from '../../src/features/freezes/client.ts';
-import { rolloutStaticDetails } from '../../src/features/rollouts/start-options.ts';
+import { rolloutStaticDetails } from '../../src/request/rollout-start-options.ts';
 import { runStaticDetails, type RunToStart } from '../../src/request/run-details.ts';
 
 const START: RunToStart = { type: 'backupThenDeploy', startedBy: '`me@here`' };

@@ -8,7 +8,7 @@ import { parseConfiguration } from '../../src/config/parse-configuration.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import { identityText } from '../../src/contract/worker-identity.ts';
 import { createRollouts } from '../../src/features/rollouts/client.ts';
-import { planRollout } from '../../src/features/rollouts/config-plan.ts';
+import { planRollout } from '../../src/config/rollout-plan.ts';
 import type { RolloutInput } from '../../src/features/rollouts/shapes.ts';
 import { createSchedules } from '../../src/features/schedules/client.ts';
 import { planSchedules } from '../../src/features/schedules/config.ts';

@@ -5,7 +5,7 @@ import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import fc from 'fast-check';
 import type { FleetConfig } from '../../src/config/file/fleets.ts';
 import type { RolloutConfig } from '../../src/features/rollouts/config.ts';
-import { wavesOf } from '../../src/features/rollouts/config-plan.ts';
+import { wavesOf } from '../../src/config/rollout-plan.ts';
 
 type WaveConfig = NonNullable<RolloutConfig['waves']>[number];
 

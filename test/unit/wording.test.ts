@@ -6,7 +6,7 @@ import { totalText } from '../../src/contract/duration.ts';
 import { waitingSentence } from '../../src/contract/explain-wait.ts';
 import { heldText, letOffText } from '../../src/features/freezes/text.ts';
 import { counted } from '../../src/contract/results.ts';
-import { rolloutStartOptions } from '../../src/features/rollouts/start-options.ts';
+import { rolloutStartOptions } from '../../src/request/rollout-start-options.ts';
 import { triesFact } from '../../src/request/run-details.ts';
 import { MARKDOWN } from '../../src/workflows/ui.ts';
 

@@ -1,7 +1,7 @@
 /** `belay gates try` measures a gate once from this machine, and starts nothing. */
 import { printAnswer } from '../../process/json-document.ts';
 import { requireConfiguration, type Configuration } from '../../config/load.ts';
-import { planRollout } from '../rollouts/config-plan.ts';
+import { planRollout } from '../../config/rollout-plan.ts';
 import type { Measurement } from './shapes.ts';
 import { configFile } from '../../config/environment/environment.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';

@@ -3,7 +3,7 @@ import { ciFacts } from '../../config/environment/ci-facts.ts';
 import { requireConfiguration } from '../../config/load.ts';
 import { printAnswer } from '../../process/json-document.ts';
 import type { DecisionInput } from './shapes.ts';
-import { planRollout } from './config-plan.ts';
+import { planRollout } from '../../config/rollout-plan.ts';
 import { inTurn, reportEndpoints, withBelay } from '../../cli/open-belay.ts';
 import { withFacts } from '../../request/input/start-request.ts';
 import { signature } from '../../config/environment/environment.ts';

@@ -9,7 +9,7 @@ import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput, RolloutMemo, RolloutResult } from './shapes.ts';
 import { isFreezeId, rolloutId } from '../../contract/ids.ts';
 import { findFreezes, readable } from '../freezes/client.ts';
-import { isSameRequest, requestHash, rolloutStartOptions } from './start-options.ts';
+import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/rollout-start-options.ts';
 import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { within } from '../../client/within.ts';

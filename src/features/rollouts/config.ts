@@ -16,7 +16,7 @@ import {
   type Path,
   type ReportIssue,
 } from '../../config/file/schema-values.ts';
-import { REMAINING, wavesOf } from './config-plan.ts';
+import { REMAINING, wavesOf } from '../../config/rollout-plan.ts';
 import { ownEntry } from '../../contract/plain-object.ts';
 import type { Configuration } from '../../config/file/file-schema.ts';
 
@@ -99,7 +99,7 @@ const rollout = z.strictObject(
 );
 
 export const rollouts = z.record(name, rollout);
-export type RolloutConfig = z.infer<typeof rollout>;
+type RolloutConfig = z.infer<typeof rollout>;
 export function checkRollouts(configuration: Configuration, report: ReportIssue): void {
   for (const [name, rollout] of Object.entries(configuration.rollouts ?? {})) {
     checkRollout(['rollouts', name], rollout, configuration, report);

@@ -20,7 +20,7 @@ import { appTarget, isSameTarget, siteTarget, targetsInput, targetText } from '.
 import { definedFields, ownEntry } from '../../contract/plain-object.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { Times, ScheduledInput, Slot, Calendar, ScheduleDefinition } from './shapes.ts';
-import { dailyDeadline, planRollout } from '../rollouts/config-plan.ts';
+import { dailyDeadline, planRollout } from '../../config/rollout-plan.ts';
 import { buildInventory, keyOf, type Inventory } from '../../config/inventory.ts';
 import { scheduleId } from '../../contract/ids.ts';
 import { movedTimes, type MovedTime } from '../../request/calendar/local-time.ts';

@@ -11,7 +11,7 @@ import type { RolloutInput, RolloutResult } from '../rollouts/shapes.ts';
 import { rolloutId, runWorkflowId, scheduleId } from '../../contract/ids.ts';
 import { isText, problemOfId, TIME_OF_DAY } from '../../request/problems.ts';
 import { runStartOptions } from '../../request/start-options.ts';
-import { rolloutStartOptions } from '../rollouts/start-options.ts';
+import { rolloutStartOptions } from '../../request/rollout-start-options.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 import type { WorkerInfo } from '../../contract/activities.ts';
 import { failsSchedule, type ScheduledInput, type ScheduledResult, type Slot } from './shapes.ts';

@@ -10,7 +10,7 @@ import type {
   RolloutResult,
 } from '../../../src/features/rollouts/shapes.ts';
 import { rolloutId } from '../../../src/contract/ids.ts';
-import { rolloutStartOptions } from '../../../src/features/rollouts/start-options.ts';
+import { rolloutStartOptions } from '../../../src/request/rollout-start-options.ts';
 import { validateRolloutInput } from '../../../src/request/input/rollout-input.ts';
 import type { VirtualStack } from '../stack/stack.ts';
 import type { Run, Server, Update } from '../temporal/types.ts';

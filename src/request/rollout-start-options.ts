@@ -1,16 +1,16 @@
 /** Start options of rollouts, and the hash that tells whether two requests are the same. Pure. */
-import { hashOf } from '../../contract/canonical-json.ts';
-import { detailsPage, factList, listStart } from '../../contract/markdown.ts';
-import { definedFields } from '../../contract/plain-object.ts';
-import { counted } from '../../contract/results.ts';
-import { codeSpan, plainText } from '../../contract/safe-text.ts';
-import type { ServedService } from '../../contract/service-identity.ts';
-import { isApp, targetsOf } from '../../contract/target.ts';
-import { TIMING } from '../../contract/timing.ts';
-import { budgetFacts, overrideFact, serviceFact, waiverFact } from '../../request/run-details.ts';
-import { planRun } from '../../request/run-options.ts';
-import { sameOverride } from '../../request/start-options.ts';
-import type { RolloutInput, RolloutMemo, RolloutWave } from './shapes.ts';
+import { hashOf } from '../contract/canonical-json.ts';
+import { detailsPage, factList, listStart } from '../contract/markdown.ts';
+import { definedFields } from '../contract/plain-object.ts';
+import { counted } from '../contract/results.ts';
+import { codeSpan, plainText } from '../contract/safe-text.ts';
+import type { ServedService } from '../contract/service-identity.ts';
+import { isApp, targetsOf } from '../contract/target.ts';
+import { TIMING } from '../contract/timing.ts';
+import { budgetFacts, overrideFact, serviceFact, waiverFact } from './run-details.ts';
+import { planRun } from './run-options.ts';
+import { sameOverride } from './start-options.ts';
+import type { RolloutInput, RolloutMemo, RolloutWave } from '../features/rollouts/shapes.ts';
 
 /** @param request for a retry, the hash of the first attempt */
 export function rolloutStartOptions(input: RolloutInput, start: RolloutToStart, request = requestHash(input)) {

@@ -1,15 +1,16 @@
 /** Turns a rollout of belay.yaml into the input of the workflow, server by server: the order of waves is decided here. */
-import { ConfigError } from '../../config/environment/variables.ts';
-import { configFile } from '../../config/environment/environment.ts';
-import type { Configuration } from '../../config/file/file-schema.ts';
-import type { RolloutInput, RunOptions, RolloutTarget, RolloutWave } from './shapes.ts';
-import type { OnGates } from '../gates/shapes.ts';
-import { definedFields, ownEntry } from '../../contract/plain-object.ts';
-import type { FleetConfig } from '../../config/file/fleets.ts';
-import type { RolloutConfig } from './config.ts';
-import { toRunOptions } from '../../config/file/run-options.ts';
-import { targetsInput } from '../../contract/target.ts';
-import { targetsOn } from '../../config/inventory.ts';
+import { ConfigError } from './environment/variables.ts';
+import { configFile } from './environment/environment.ts';
+import type { Configuration } from './file/file-schema.ts';
+import type { RolloutInput, RunOptions, RolloutTarget, RolloutWave } from '../features/rollouts/shapes.ts';
+import type { OnGates } from '../features/gates/shapes.ts';
+import { definedFields, ownEntry } from '../contract/plain-object.ts';
+import type { FleetConfig } from './file/fleets.ts';
+import { toRunOptions } from './file/run-options.ts';
+import { targetsInput } from '../contract/target.ts';
+import { targetsOn } from './inventory.ts';
+
+type RolloutConfig = NonNullable<Configuration['rollouts']>[string];
 
 /**
  * Returns the input of a rollout that `belay.yaml` defines, without a key.
