@@ -10,8 +10,5 @@ export const CORE_KNOWS = {
 
 /** Features, and those of which they import more than shapes.ts and text.ts. */
 export const FEATURES_KNOW = {
-  approvals: ['notifications'],
-  events: ['notifications'],
-  receipts: ['approvals', 'rollouts'],
-  rollouts: ['freezes'],
+  receipts: ['approvals'],
 };

@@ -13,8 +13,9 @@ import { listRuns, type RunFilter } from './runs/list-runs.ts';
 import { createOverview, type LiveOverview, type OverviewOptions } from '../features/overview/client.ts';
 import { createApprovals, type Approvals } from '../features/approvals/client.ts';
 import { createReceipts, type Receipts } from '../features/receipts/client.ts';
-import { createFreezes, type Freezes } from '../features/freezes/client.ts';
+import { createFreezes, leftOfOverride, type Freezes } from '../features/freezes/client.ts';
 import { heldLocks, type HeldLock } from './lookups/locks.ts';
+import { statusOfRollout } from '../features/rollouts/client-handle.ts';
 import { createRollouts, type Rollouts } from '../features/rollouts/client.ts';
 import { createRun, type Run } from './runs/run-handle.ts';
 import { findServiceNow } from './find-service.ts';
@@ -94,11 +95,11 @@ export async function connect(options: ConnectOptions = {}): Promise<Belay> {
     advise: createAdvise(session),
     listEvents: (filter = {}) => listEvents(session, filter),
     getEvent: (workflowId) => getEvent(session, workflowId),
-    rollouts: createRollouts(session),
+    rollouts: createRollouts(session, leftOfOverride),
     schedules: createSchedules(session),
     freezes: createFreezes(session),
     approvals: createApprovals(session),
-    receipts: createReceipts(session),
+    receipts: createReceipts(session, statusOfRollout),
     heldLocks: (lockIds) => heldLocks(session, lockIds),
     findService: () => findServiceNow(session),
     close,

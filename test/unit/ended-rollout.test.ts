@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ApplicationFailure, TerminatedFailure, WorkflowFailedError } from '@temporalio/client';
 import { defaultPayloadConverter, TypedSearchAttributes } from '@temporalio/common';
+import { leftOfOverride } from '../../src/features/freezes/client.ts';
 import { createRollouts, nextAttempt } from '../../src/features/rollouts/client.ts';
 import { createRollout, lookUpServerRun } from '../../src/features/rollouts/client-handle.ts';
 import type { Session } from '../../src/client/session.ts';
@@ -175,7 +176,7 @@ describe('the retry of a rollout', () => {
         withDeadline: (_untilMs: number, act: () => Promise<unknown>) => act(),
       },
     } as unknown as Session;
-    await createRollouts(session).retry(workflowId);
+    await createRollouts(session, leftOfOverride).retry(workflowId);
     return started[0]?.args[0];
   }
 

@@ -15,8 +15,9 @@ import { unreadableIn } from '../../src/features/advice/actions.ts';
 import { createAdvise } from '../../src/features/advice/client.ts';
 import { findUndecided } from '../../src/features/doctor/after-restore.ts';
 import { adHocEntry } from '../../src/features/freezes/actions.ts';
-import { createFreezes, findFreezes } from '../../src/features/freezes/client.ts';
+import { createFreezes, findFreezes, leftOfOverride } from '../../src/features/freezes/client.ts';
 import { createReceipts } from '../../src/features/receipts/client.ts';
+import { statusOfRollout } from '../../src/features/rollouts/client-handle.ts';
 import { createRollouts } from '../../src/features/rollouts/client.ts';
 import { firingOf } from '../../src/features/schedules/client-state.ts';
 import { lost, LOST_PAYLOADS, WHY_LOST } from '../support/lost-key.ts';
@@ -190,7 +191,7 @@ describe('a client that cannot read a freeze in force', () => {
     const events = [startedWith(payloads({ waves: [], override: { freezes: [workflowId], reason: 'CVE' } }))];
     const getWorkflowExecutionHistory = () => Promise.resolve({ history: { events } });
     Object.assign(session.client, { workflowService: { getWorkflowExecutionHistory } });
-    const retry = createRollouts(session).retry(rollout);
+    const retry = createRollouts(session, leftOfOverride).retry(rollout);
     await assert.rejects(retry, { type: 'Usage', message: `${problemOf(workflowId)} ${WHY_LOST}, or thaw it first` });
     assert.deepEqual(started, []);
   });
@@ -247,14 +248,16 @@ test('lists show a run or rollout that Temporal has deleted since it listed it a
   const [run] = await listRuns(sessionWith({ WorkflowType: runs }), {});
   assert.deepEqual([run?.workflowId, run?.outcome, run?.unreadable], ['deploy:34:k', 'failed', undefined]);
   const session = sessionWith({ WorkflowType: [{ workflowId: 'rollout:steady:k', type: 'rollOut', ...listed }] });
-  const [rollout] = await createRollouts(session).list();
+  const [rollout] = await createRollouts(session, leftOfOverride).list();
   assert.deepEqual([rollout?.outcome, rollout?.unreadable], ['failed', undefined]);
 });
 
 test('receipts are made of the runs beside one whose memo cannot be decoded', async () => {
   const runs: Kept[] = [{ workflowId: 'deploy:34:k', memo: lost }, { workflowId: 'deploy:35:k' }];
   const ids: string[] = [];
-  for await (const { workflowId } of createReceipts(sessionWith({ WorkflowType: runs })).closedSince(NOW.toISOString()))
+  for await (const { workflowId } of createReceipts(sessionWith({ WorkflowType: runs }), statusOfRollout).closedSince(
+    NOW.toISOString(),
+  ))
     ids.push(workflowId);
   assert.deepEqual(ids, ['deploy:34:k', 'deploy:35:k']);
 });

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
 import type { Session } from '../../src/client/session.ts';
+import { leftOfOverride } from '../../src/features/freezes/client.ts';
 import { createRollouts } from '../../src/features/rollouts/client.ts';
 import type { RolloutInput } from '../../src/features/rollouts/shapes.ts';
 
@@ -35,7 +36,7 @@ function startBeside(input: unknown) {
     ...{ client, taskQueue: 'belay', encrypts: false, service: SERVICE, by: 'ann', tracing: null, uiUrl: null },
     workers: () => Promise.resolve(seen),
   } as unknown as Session;
-  return createRollouts(session).start(REQUEST);
+  return createRollouts(session, leftOfOverride).start(REQUEST);
 }
 
 test('a start attaches to a rollout without a memo that has its key and was started with the same input', async () => {

@@ -7,6 +7,7 @@ import type { Session } from '../../src/client/session.ts';
 import { parseConfiguration } from '../../src/config/parse-configuration.ts';
 import type { RunInput } from '../../src/contract/run.ts';
 import { identityText } from '../../src/contract/worker-identity.ts';
+import { leftOfOverride } from '../../src/features/freezes/client.ts';
 import { createRollouts } from '../../src/features/rollouts/client.ts';
 import { planRollout } from '../../src/config/rollout-plan.ts';
 import type { RolloutInput } from '../../src/features/rollouts/shapes.ts';
@@ -58,7 +59,7 @@ test('a run and a rollout keep their service, their epoch and who decides if the
   const session = sessionOf(started);
   const target = { serverId: '12', siteIds: ['34'] };
   await startRun(session, { ...target, ...UNSET, ...EXCEPTIONS } as never, { key: 'k' });
-  await createRollouts(session).start({ ...rolloutOf([target]), ...UNSET, ...EXCEPTIONS } as never);
+  await createRollouts(session, leftOfOverride).start({ ...rolloutOf([target]), ...UNSET, ...EXCEPTIONS } as never);
   for (const { service, epoch, override, noCheck } of started)
     assert.deepEqual({ service, epoch, override, noCheck }, EXPECTED);
   assert.equal(started.length, 2);
@@ -109,7 +110,7 @@ test('a run without a type is refused if a field that decides what it does is pa
 
 test('a rollout is refused if the sites of a server are passed on and not set', async () => {
   const input = rolloutOf([{ serverId: '12', siteIds: undefined } as never]);
-  await assert.rejects(createRollouts(sessionOf([])).start(input), {
+  await assert.rejects(createRollouts(sessionOf([]), leftOfOverride).start(input), {
     type: 'Usage',
     message: /^waves\[0\]\.targets\[0\]: siteIds: is undefined, and what is done depends on it: give it a value/,
   });

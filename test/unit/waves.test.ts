@@ -4,10 +4,9 @@ import { createInventoryCheck } from '../../src/config/inventory.ts';
 import { appTarget, siteTarget } from '../../src/contract/target.ts';
 import fc from 'fast-check';
 import type { FleetConfig } from '../../src/config/file/fleets.ts';
-import type { RolloutConfig } from '../../src/features/rollouts/config.ts';
 import { wavesOf } from '../../src/config/rollout-plan.ts';
 
-type WaveConfig = NonNullable<RolloutConfig['waves']>[number];
+type WaveConfig = NonNullable<Parameters<typeof wavesOf>[1]>[number];
 
 const fleet = (servers: Record<string, Record<string, string>>): FleetConfig => ({
   servers: new Map(Object.entries(servers).map(([id, labels]) => [id, { sites: [`${id}-a`], labels }])),

@@ -46,7 +46,7 @@ import { checkApproval } from '../../workflows/activity-proxies.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
 import { approvalNoticeId } from '../../contract/ids.ts';
 import type { ApprovalNotice } from '../notifications/shapes.ts';
-import { announce } from '../notifications/workflow.ts';
+import { announce } from '../../workflows/announce.ts';
 import type { CheckWaiver } from '../site-checks/shapes.ts';
 import { conclude, usageFailure, type Conclusion } from '../../workflows/conclusion.ts';
 import { factOf } from '../../contract/facts.ts';

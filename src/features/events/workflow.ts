@@ -17,7 +17,7 @@ import { definedFields } from '../../contract/plain-object.ts';
 import type { BackupRecord } from '../../contract/operation.ts';
 import type { Claim } from '../../contract/polling.ts';
 import { identitiesOf, isServed, type ServedService } from '../../contract/service-identity.ts';
-import { deliverAll, notDelivered } from '../notifications/workflow.ts';
+import { deliverAll, notDelivered } from '../../workflows/announce.ts';
 import {
   describeWorker,
   findSharedBackup,

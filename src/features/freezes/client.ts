@@ -2,9 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client';
 import pMap from 'p-map';
-import { freezeId } from '../../contract/ids.ts';
+import { freezeId, isFreezeId } from '../../contract/ids.ts';
 import { CONFIRM_UPDATE, FREEZE_TYPE, SIGNALS } from '../../contract/names.ts';
-import type { AdHocFreeze, FreezeScope, FreezeConfirmation, RunningFreeze, FreezeMemo } from './shapes.ts';
+import type {
+  AdHocFreeze,
+  FreezeScope,
+  FreezeConfirmation,
+  FreezeMemo,
+  FreezeOverride,
+  RunningFreeze,
+} from './shapes.ts';
 import { BelayError } from '../../contract/errors.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { scopeText, blocksText, utcText } from './text.ts';
@@ -284,6 +291,21 @@ async function wake({ workflow }: Client, workflowId: string): Promise<boolean> 
 export async function findFreezes(client: Client, workflowIds: readonly string[]): Promise<RunningFreeze[]> {
   const running = await pMap(workflowIds, (id) => lookUp(client, id), IN_PARALLEL);
   return running.flatMap((it) => (it === null ? [] : [it.found]));
+}
+
+/**
+ * Returns what is left of an override from an earlier time, for work that starts again. An override of a freeze that a
+ * person set ends with that freeze: a later one under the same id holds.
+ */
+export async function leftOfOverride(
+  { client }: Session,
+  override: FreezeOverride,
+  since: string,
+): Promise<FreezeOverride | undefined> {
+  const running = await findFreezes(client, override.freezes.filter(isFreezeId));
+  const held = running.filter((it) => readable(it).since <= since);
+  const freezes = override.freezes.filter((it) => !isFreezeId(it) || held.some(({ workflowId }) => workflowId === it));
+  return freezes.length === 0 ? undefined : { ...override, freezes };
 }
 
 interface Running {

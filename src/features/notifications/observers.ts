@@ -6,7 +6,7 @@ import { reportId, ROLLOUT_PREFIX, rolloutPauseId, runEndId } from '../../contra
 import { SIGNALS } from '../../contract/names.ts';
 import { REPORTS_FACT, type ReportInput, type ReportedRun, type StateReport } from './shapes.ts';
 import { worstFirst } from '../../contract/results.ts';
-import type { RunResult } from '../../contract/run.ts';
+import type { RunMemo, RunResult } from '../../contract/run.ts';
 import { statesOf } from './rules.ts';
 import { startOnce } from '../../workflows/children.ts';
 import { linkToThis } from '../../workflows/ui.ts';
@@ -14,7 +14,8 @@ import type { Observer } from '../../workflows/run/hooks.ts';
 import type { RunState } from '../../workflows/run/run-state.ts';
 import type { RolloutHook, RolloutState } from '../rollouts/hooks.ts';
 import type { RolloutResult } from '../rollouts/shapes.ts';
-import { announce, MAX_PARTS, notificationStaticDetails, schedulePausedBy } from './workflow.ts';
+import { failsSchedule } from '../schedules/shapes.ts';
+import { announce, notificationStaticDetails } from '../../workflows/announce.ts';
 
 /** Starts a separate workflow that reports the state of the run. The run signals each change to it. */
 export function reporting(run: RunState): Observer {
@@ -79,6 +80,9 @@ const partsChanged = (before: ReportedRun, now: ReportedRun): ReportedRun['parts
 const isOther = (one: StateReport, other: StateReport | undefined): boolean =>
   one.state !== other?.state || one.text !== other.text;
 
+/** Chat messages are limited in size, so a notification lists this many parts, unfinished ones first. */
+const MAX_PARTS = 50;
+
 export const announcing = ({ facts: { notify }, result, input }: RunState): Observer => ({
   async ended() {
     const { workflowId, firstExecutionRunId, parent } = workflowInfo();
@@ -137,4 +141,10 @@ export function announcingRollout({ facts: { notify }, result, input }: RolloutS
         schedulePausedBy(result),
       ),
   };
+}
+
+/** Names the schedule that Temporal pauses because of this end, if there is one. */
+function schedulePausedBy({ error }: Pick<RunResult, 'error'>): { pausesSchedule?: string } {
+  const { pausesSchedule } = (workflowInfo().memo ?? {}) as Partial<RunMemo>;
+  return failsSchedule(error) && pausesSchedule !== undefined ? { pausesSchedule } : {};
 }

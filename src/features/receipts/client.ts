@@ -23,9 +23,8 @@ import {
 } from './entries.ts';
 import { factsIn, resultOfPost, type Events } from '../../client/runs/run-history.ts';
 import { handleOf, statusOf } from '../../client/runs/run-status.ts';
-import type { RolloutInput } from '../rollouts/shapes.ts';
+import type { RolloutInput, RolloutResult } from '../rollouts/shapes.ts';
 import { decoded, decodedFailure } from '../../client/decode-payloads.ts';
-import { statusOfRollout } from '../rollouts/client-handle.ts';
 import type { ReadAnswer } from '../../contract/activities.ts';
 import { type ApprovalAnswer, type CountedAnswer, planHash } from '../approvals/shapes.ts';
 
@@ -37,7 +36,12 @@ export interface Receipts {
   closedSince(since: string): AsyncIterable<{ workflowId: string; runId: string }>;
 }
 
-export function createReceipts(session: Session): Receipts {
+type StatusOfRollout = (
+  session: Session,
+  described: WorkflowExecutionDescription,
+) => Promise<{ result: RolloutResult }>;
+
+export function createReceipts(session: Session, statusOfRollout: StatusOfRollout): Receipts {
   const { client, taskQueue } = session;
   return {
     get: (workflowId, runId) =>
@@ -47,7 +51,8 @@ export function createReceipts(session: Session): Receipts {
         if (described.status.name === 'RUNNING')
           throw new BelayError('Usage', `${workflowId} is still running: wait for its end`);
         if (described.type !== ROLLOUT_TYPE) return runReceipt(session, described);
-        return rolloutReceipt(session, described);
+        const { result } = await statusOfRollout(session, described);
+        return rolloutReceipt(session, described, result);
       }),
     async *closedSince(since) {
       checkSince(since);
@@ -119,9 +124,12 @@ function recordedIn({ workflowId, runId }: WorkflowExecutionDescription, [first]
 
 /* The receipt of a closed rollout contains the hashes of its runs' receipts, which tell what the runs did. */
 
-async function rolloutReceipt(session: Session, described: WorkflowExecutionDescription): Promise<Receipt> {
+async function rolloutReceipt(
+  session: Session,
+  described: WorkflowExecutionDescription,
+  result: RolloutResult,
+): Promise<Receipt> {
   const { client } = session;
-  const { result } = await statusOfRollout(session, described);
   const events = (await handleOf(session, described).fetchHistory()).events ?? [];
   const started = events[0]?.workflowExecutionStartedEventAttributes;
   const input = await decoded<RolloutInput>(client, started?.input?.payloads);

@@ -7,8 +7,8 @@ import {
 import pMap from 'p-map';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { RolloutInput, RolloutMemo, RolloutResult } from './shapes.ts';
-import { isFreezeId, rolloutId } from '../../contract/ids.ts';
-import { findFreezes, readable } from '../freezes/client.ts';
+import type { FreezeOverride } from '../freezes/shapes.ts';
+import { rolloutId } from '../../contract/ids.ts';
 import { isSameRequest, requestHash, rolloutStartOptions } from '../../request/rollout-start-options.ts';
 import { validateRolloutInput } from '../../request/input/rollout-input.ts';
 import { BelayError } from '../../contract/errors.ts';
@@ -34,7 +34,7 @@ import { PayloadError } from '../../encryption/payload-codec.ts';
 import { addressed } from '../../client/runs/start-run.ts';
 import { requireWorkers } from '../../client/workers.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { isRecord } from '../../contract/plain-object.ts';
+import { definedFields, isRecord } from '../../contract/plain-object.ts';
 import { codeSpan, shellWord } from '../../contract/safe-text.ts';
 import { epochOf } from '../../contract/worker-identity.ts';
 import { targetsInput } from '../../contract/target.ts';
@@ -69,7 +69,14 @@ export interface Rollouts {
   list(filter?: RolloutFilter): Promise<RolloutResult[]>;
 }
 
-export function createRollouts(session: Session): Rollouts {
+/** @returns what is left of an override from this time, ISO 8601; undefined if nothing is */
+export type LeftOfOverride = (
+  session: Session,
+  override: FreezeOverride,
+  since: string,
+) => Promise<FreezeOverride | undefined>;
+
+export function createRollouts(session: Session, leftOfOverride: LeftOfOverride): Rollouts {
   return {
     start: (input) => within(session, TIMING.client.startMs, 'start the rollout', () => startRollout(session, input)),
     get(workflowId, runId) {
@@ -77,7 +84,9 @@ export function createRollouts(session: Session): Rollouts {
       return createRollout(session, { workflowId, runId: runId ?? null, attached: true });
     },
     retry: (workflowId) =>
-      within(session, TIMING.client.retryRolloutMs, `retry ${workflowId}`, () => retryRollout(session, workflowId)),
+      within(session, TIMING.client.retryRolloutMs, `retry ${workflowId}`, () =>
+        retryRollout(session, workflowId, leftOfOverride),
+      ),
     list: (filter = {}) => within(session, TIMING.client.listMs, 'list rollouts', () => listRollouts(session, filter)),
   };
 }
@@ -151,7 +160,7 @@ async function begin(
   return runId;
 }
 
-async function retryRollout(session: Session, workflowId: string): Promise<Rollout> {
+async function retryRollout(session: Session, workflowId: string, leftOfOverride: LeftOfOverride): Promise<Rollout> {
   checkWorkflowId(workflowId, 'belay rollout list');
   // Only a worker knows the progress of a terminated rollout.
   const workers = await requireWorkers(session);
@@ -175,8 +184,13 @@ async function retryRollout(session: Session, workflowId: string): Promise<Rollo
     },
     IN_PARALLEL,
   );
-  const again = await keepOverrides(session, input, result.startedAt ?? '');
-  const attempt = nextAttempt(again, { ...result, targets }, epochOf(workers));
+  const { override, ...rest } = input;
+  const left = override && (await leftOfOverride(session, override, result.startedAt ?? ''));
+  const attempt = nextAttempt(
+    { ...rest, ...definedFields({ override: left }) },
+    { ...result, targets },
+    epochOf(workers),
+  );
   if (attempt.waves.length === 0) {
     throw new BelayError('Usage', `everything in ${workflowId} is completed: there is nothing to retry`);
   }
@@ -209,16 +223,6 @@ async function listRollouts(session: Session, filter: RolloutFilter): Promise<Ro
     },
     IN_PARALLEL,
   );
-}
-
-/** An override of a freeze that a person set ends with that freeze. A later one under the same id holds the retry back. */
-async function keepOverrides({ client }: Session, input: RolloutInput, startedAt: string): Promise<RolloutInput> {
-  const { override, ...rest } = input;
-  if (override === undefined) return input;
-  const running = await findFreezes(client, override.freezes.filter(isFreezeId));
-  const held = running.filter((it) => readable(it).since <= startedAt);
-  const freezes = override.freezes.filter((it) => !isFreezeId(it) || held.some(({ workflowId }) => workflowId === it));
-  return freezes.length === 0 ? rest : { ...rest, override: { ...override, freezes } };
 }
 
 /* Makes the input of a retry: what the last attempt did not complete, wave by wave. Pure. */

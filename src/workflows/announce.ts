@@ -1,22 +1,16 @@
 /** Sends notifications in a workflow of its own, so that no outcome or lock waits for a chat service that is down. */
 import { ApplicationFailure } from '@temporalio/common';
-import { workflowInfo } from '@temporalio/workflow';
-import { usageFailure } from '../../workflows/conclusion.ts';
-import type { Outcome } from '../../contract/names.ts';
-import { isRecord } from '../../contract/plain-object.ts';
-import type { SendNotificationsInput, Notification } from './shapes.ts';
-import type { RunMemo, RunResult } from '../../contract/run.ts';
-import { failsSchedule } from '../schedules/shapes.ts';
-import type { NotifySettings } from '../../contract/activities.ts';
-import { detailsPage, factList, listStart } from '../../contract/markdown.ts';
-import { codeSpan } from '../../contract/safe-text.ts';
-import { isText, isTextOrNull } from '../../request/problems.ts';
-import { startOnce } from '../../workflows/children.ts';
-import { linkToThis } from '../../workflows/ui.ts';
-import { describeWorker, notificationDelivery } from '../../workflows/activity-proxies.ts';
-
-/** Chat messages are limited in size, so a notification lists this many parts, unfinished ones first. */
-export const MAX_PARTS = 50;
+import { usageFailure } from './conclusion.ts';
+import type { Outcome } from '../contract/names.ts';
+import { isRecord } from '../contract/plain-object.ts';
+import type { SendNotificationsInput, Notification } from '../features/notifications/shapes.ts';
+import type { NotifySettings } from '../contract/activities.ts';
+import { detailsPage, factList, listStart } from '../contract/markdown.ts';
+import { codeSpan } from '../contract/safe-text.ts';
+import { isText, isTextOrNull } from '../request/problems.ts';
+import { startOnce } from './children.ts';
+import { linkToThis } from './ui.ts';
+import { describeWorker, notificationDelivery } from './activity-proxies.ts';
 
 export async function sendNotifications(input: SendNotificationsInput): Promise<string[]> {
   refuseOtherInput(input);
@@ -47,12 +41,6 @@ function refuseOtherInput(input: Partial<SendNotificationsInput> | null | undefi
 }
 
 const KINDS: readonly string[] = ['event', 'run', 'approval', 'rollout'] satisfies Notification['kind'][];
-
-/** Names the schedule that Temporal pauses because of this end, if there is one. */
-export function schedulePausedBy({ error }: Pick<RunResult, 'error'>): { pausesSchedule?: string } {
-  const { pausesSchedule } = (workflowInfo().memo ?? {}) as Partial<RunMemo>;
-  return failsSchedule(error) && pausesSchedule !== undefined ? { pausesSchedule } : {};
-}
 
 interface Announcement {
   notify: NotifySettings | null;
