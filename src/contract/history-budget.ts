@@ -51,7 +51,7 @@ export const HISTORY_BUDGET = {
 /**
  * Whether what a rollout can do without, such as a measurement, leaves room for the rest of it.
  *
- * @param servers how many it may still start, at most
+ * @param servers how many it may still start, at most. Those that have ended are in its history already
  */
 export function leavesRoomInRollout(historyLength: number, servers: number): boolean {
   const { maxEvents, eventsPerServer, maxThawLooks, eventsPerThawLook } = HISTORY_BUDGET;

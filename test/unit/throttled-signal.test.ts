@@ -85,20 +85,33 @@ test('a flood sends one signal every ten seconds', async (t) => {
   assert.equal(gapsMs.indexOf(floodSignalGapMs), 99);
 });
 
+const FLEET = Array.from({ length: 1_000 }, (_, index) => String(index));
+
+/** Sends a hold to a rollout over the fleet. @returns the ids of the rollouts that take it */
+function holdIn(historyLength: number, pending: number) {
+  const rollout = { workflowId: 'rollout:steady:k', memo: { servers: FLEET } };
+  async function* list() {
+    yield await Promise.resolve(rollout);
+  }
+  const describe = () => Promise.resolve({ ...rollout, historyLength });
+  const targets = FLEET.map((serverId, index) => ({
+    serverId,
+    startedAt: index < pending ? null : '2026-11-28T20:00:00.000Z',
+    outcome: index < pending ? null : 'completed',
+  }));
+  const query = () => Promise.resolve({ result: { targets } });
+  const getHandle = () => ({ describe, query, signal: () => Promise.resolve() });
+  const hold = { serverId: '12', event: 'event:panel:1', reason: 'an alert fired' };
+  return createHoldServer({ workflow: { list, getHandle } } as unknown as Client)({ hold, excludeWorkflowIds: [] });
+}
+
 test('a hold is not signalled to a rollout whose history has room for no more than its servers', async () => {
   const { maxEvents, eventsPerServer, maxThawLooks, eventsPerThawLook } = HISTORY_BUDGET;
-  const memo = { servers: ['12', '13'] };
-  const fullFrom = maxEvents - maxThawLooks * eventsPerThawLook - memo.servers.length * eventsPerServer;
-  const signalled = (historyLength: number) => {
-    const rollout = { workflowId: 'rollout:steady:k', memo };
-    async function* list() {
-      yield await Promise.resolve(rollout);
-    }
-    const describe = () => Promise.resolve({ ...rollout, historyLength });
-    const getHandle = () => ({ describe, signal: () => Promise.resolve() });
-    const hold = { serverId: '12', event: 'event:panel:1', reason: 'an alert fired' };
-    return createHoldServer({ workflow: { list, getHandle } } as unknown as Client)({ hold, excludeWorkflowIds: [] });
-  };
-  assert.deepEqual(await signalled(fullFrom - 1), ['rollout:steady:k']);
-  assert.deepEqual(await signalled(fullFrom), []);
+  const fullFrom = maxEvents - maxThawLooks * eventsPerThawLook - 600 * eventsPerServer;
+  assert.deepEqual(await holdIn(fullFrom - 1, 600), ['rollout:steady:k']);
+  assert.deepEqual(await holdIn(fullFrom, 600), []);
+});
+
+test('a hold is signalled to a rollout whose long history is that of the servers that have ended', async () => {
+  assert.deepEqual(await holdIn(900 * 16, 100), ['rollout:steady:k']);
 });

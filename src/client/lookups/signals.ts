@@ -95,12 +95,12 @@ export async function acceptsSignals(
   handle: Pick<WorkflowHandle, 'describe'>,
   services: readonly string[] | undefined,
   wants: (description: WorkflowExecutionDescription) => boolean = () => true,
-  hasRoom: (description: WorkflowExecutionDescription) => boolean = hasRoomForSignals,
+  hasRoom: (description: WorkflowExecutionDescription) => boolean | Promise<boolean> = hasRoomForSignals,
 ): Promise<boolean> {
   // A memo that this process cannot decode names no service to it. That must not keep the signal back.
   const { answer: description } = await leniently(() => unlessMissing(handle.describe()));
   if (description === null) return false;
-  return hasRoom(description) && isOfService(description, services) && wants(description);
+  return (await hasRoom(description)) && isOfService(description, services) && wants(description);
 }
 
 /**

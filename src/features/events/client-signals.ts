@@ -1,15 +1,16 @@
 /** Signals the workflows that wait for a server or site to read now. A flood of events causes few signals. */
 import type { Client, WorkflowExecutionDescription, WorkflowHandle } from '@temporalio/client';
-import { OPERATION_TYPES, SIGNALS, HOLD_SIGNAL, ROLLOUT_TYPE } from '../../contract/names.ts';
+import { OPERATION_TYPES, QUERIES, SIGNALS, HOLD_SIGNAL, ROLLOUT_TYPE } from '../../contract/names.ts';
 import type { Hint } from '../../contract/polling.ts';
 import type { WakeInput } from './shapes.ts';
 import { leavesRoomInRollout } from '../../contract/history-budget.ts';
 import { MAX_TARGETS } from '../../request/limits.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
+import { isPending } from '../../contract/results.ts';
 import { firstListed, ofType, quoted, RUNNING } from '../../client/list-filter.ts';
 import { acceptsSignals, createThrottledSignal, type SignalClock, isOfService } from '../../client/lookups/signals.ts';
-import type { ServerHold, HoldInput, RolloutMemo } from '../rollouts/shapes.ts';
+import type { ServerHold, HoldInput, RolloutMemo, RolloutProgress } from '../rollouts/shapes.ts';
 
 const MAX_RUNS = 200;
 
@@ -49,15 +50,24 @@ async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | '
   return found.map(({ workflowId }) => workflowId);
 }
 
-/** A flood of events about many servers would fill the history of their rollout, which Temporal then terminates. */
-function hasRoomForHold({ historyLength, memo }: WorkflowExecutionDescription): boolean {
+/**
+ * A flood of events about many servers would fill the history of their rollout, which Temporal then terminates. A long
+ * history may also be that of the servers that have ended. Only the rollout knows how many are left.
+ *
+ * @throws Error if the rollout has to be asked and does not answer
+ */
+async function hasRoomForHold(handle: WorkflowHandle, description: WorkflowExecutionDescription): Promise<boolean> {
+  const { historyLength, memo } = description;
   const { servers } = (memo ?? {}) as Partial<RolloutMemo>;
-  return leavesRoomInRollout(historyLength, servers?.length ?? MAX_TARGETS);
+  if (leavesRoomInRollout(historyLength, servers?.length ?? MAX_TARGETS)) return true;
+  const { result } = await handle.query<RolloutProgress>(QUERIES.progress);
+  return leavesRoomInRollout(historyLength, result.targets.filter(isPending).length);
 }
 
 /** Create one per worker, because it limits the rate of signals. */
 export function createHoldServer(client: Client, clock?: SignalClock): (input: HoldInput) => Promise<string[]> {
-  const accepts = (handle: WorkflowHandle) => acceptsSignals(handle, undefined, undefined, hasRoomForHold);
+  const accepts = (handle: WorkflowHandle) =>
+    acceptsSignals(handle, undefined, undefined, (it) => hasRoomForHold(handle, it));
   const signal = createThrottledSignal<ServerHold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, accepts, clock);
   return async ({ hold, excludeWorkflowIds }) => {
     const rollouts = await firstListed(client, `${ofType(ROLLOUT_TYPE)} AND ${RUNNING}`);

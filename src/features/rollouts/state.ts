@@ -131,9 +131,15 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
   return rollout;
 }
 
-/** The rollout goes by its last pause and its stop. What its servers are held for, the servers know. */
+/**
+ * The rollout goes by its last pause, by the hold that it paused for, and by its stop. What its servers are held for, the
+ * servers know.
+ */
 function forgetOne(decisions: Decision[]): void {
-  const first = decisions.findIndex(({ action }) => action === 'hold' || action === 'release' || action === 'note');
+  const cause = patched('keeps-what-paused') ? lastPause(decisions)?.by : undefined;
+  const first = decisions.findIndex(
+    ({ action, by }) => (action === 'hold' && by !== cause) || action === 'release' || action === 'note',
+  );
   decisions.splice(patched('keeps-pauses') ? Math.max(0, first) : 0, 1);
 }
 

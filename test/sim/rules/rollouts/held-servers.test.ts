@@ -183,6 +183,22 @@ describe('a rollout', () => {
     }),
   );
 
+  test(
+    'that paused for a held server continues once that server is released, however many alerts came meanwhile',
+    inFleet(async (stack) => {
+      const { rollout, canary } = await withHeldCanary(stack, { onFailures: 'pause' });
+      await reaches(stack, rollout, 'paused');
+      for (let count = 0; count <= 1_000; count += 1) {
+        const alert = { serverId: canary.serverId, event: `event:panel:flap${count}`, reason: 'an alert fired' };
+        stack.signal(rollout.workflowId, HOLD_SIGNAL, alert);
+      }
+      await stack.forward(MOMENT_MS);
+      assert.equal((await progressOf(stack, rollout)).result.decisions.length, 1_000);
+      await decide(stack, rollout, 'resume', { ...ANNE, serverId: canary.serverId });
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed', 'completed', 'completed']);
+    }),
+  );
+
   for (const kind of ['alert.fired', 'resource.deleted'] as const) {
     test(
       `holds a server named by ${kind} until a user releases it`,
