@@ -19,6 +19,8 @@ interface KnownIds {
   trigger: DeploymentIds;
   /** The ids of the target and its server. They identify no deployment. */
   others: readonly string[];
+  /** Whether the user said which field is the id of a deployment, in both answers. */
+  isNamed: boolean;
 }
 
 /** What reads have shown since the trigger. */
@@ -53,7 +55,7 @@ function noteIds(known: KnownIds, seen: SeenIds, answer: IdAnswer): SeenIds {
   const triggers = triggerIdsIn(known, answer);
   if (!isEmpty(triggers)) return { ...before, own: triggers, isTriggers: true };
   const fresh = freshIdsIn(known, answer);
-  const mayBeOurs = answer.isInProgress && !isEmpty(fresh) && !seen.isTriggers;
+  const mayBeOurs = answer.isInProgress && !isEmpty(fresh) && !seen.isTriggers && !isOursKnown(known);
   return mayBeOurs ? { ...before, own: fresh } : before;
 }
 
@@ -63,10 +65,12 @@ function noteIds(known: KnownIds, seen: SeenIds, answer: IdAnswer): SeenIds {
  */
 function standingOf(known: KnownIds, seen: SeenIds, answer: IdAnswer, hasLeft: boolean): Standing {
   const ids = idsIn(known, answer);
-  const compared = Object.keys(ids).filter((field) => field in seen.own);
-  if (!isEmpty(triggerIdsIn(known, answer)) || compared.some((field) => ids[field] === seen.own[field])) return 'open';
-  if (compared.length > 0) return 'another';
+  if (!isEmpty(triggerIdsIn(known, answer))) return 'open';
   const kept = Object.keys(ids).filter((field) => known.before.some((it) => it[field] === ids[field]));
+  if (isOursKnown(known) && !isEmpty(ids)) return kept.length > 0 ? 'before' : 'another';
+  const compared = Object.keys(ids).filter((field) => field in seen.own);
+  if (compared.some((field) => ids[field] === seen.own[field])) return 'open';
+  if (compared.length > 0) return 'another';
   if (kept.length > 0) return hasLeft && !kept.some((field) => seen.moved.includes(field)) ? 'kept' : 'before';
   const awaitsTriggers = !seen.isTriggers && newTriggerIds(known).length > 0;
   return awaitsTriggers && !answer.isInProgress && !isEmpty(ids) ? 'third' : 'open';
@@ -84,6 +88,9 @@ function freshIdsIn(known: KnownIds, answer: Pick<IdAnswer, 'ids'>): DeploymentI
 }
 
 const isEmpty = (ids: DeploymentIds): boolean => Object.keys(ids).length === 0;
+
+/** An id that was found by its name may be that of a job until the latest answer has shown it. */
+const isOursKnown = (known: KnownIds): boolean => known.isNamed && newTriggerIds(known).length > 0;
 
 function newTriggerIds({ before, trigger, others }: KnownIds): string[] {
   const known = [...before.flatMap((it) => Object.values(it)), ...others];
@@ -124,6 +131,8 @@ export interface VerdictContext {
   /** What was read before the baseline, if it differs: a replica that lags may have answered the baseline. */
   earlierIds: readonly DeploymentIds[];
   otherIds: readonly string[];
+  /** Whether `deploymentId` names the field of the ids. Default: no. */
+  idsAreNamed?: boolean;
   settleMs: number;
   minEvidence: Evidence;
 }
@@ -352,10 +361,11 @@ export function hasLostIdsTooEarly(
 
 const idsOfBaseline = (context: VerdictContext): DeploymentIds => idsIn(knownIds(context), context.baseline ?? {});
 
-const knownIds = ({ baseline, triggerIds, earlierIds, otherIds }: VerdictContext): KnownIds => ({
+const knownIds = ({ baseline, triggerIds, earlierIds, otherIds, idsAreNamed }: VerdictContext): KnownIds => ({
   before: [baseline?.ids ?? {}, ...earlierIds],
   trigger: triggerIds,
   others: otherIds,
+  isNamed: idsAreNamed === true,
 });
 
 const idAnswer = ({ ids, state }: StatusReading): IdAnswer => ({ ids, isInProgress: state === 'in_progress' });

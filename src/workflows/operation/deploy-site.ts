@@ -85,7 +85,8 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
 function follow(deployment: Deployment, { context, result, seen, trace, sentMs }: Sent): Promise<Conclusion> {
   const [triggerIds, start] =
     result.kind === 'accepted' ? [result.answer.ids ?? {}, { seen, trace, sentMs }] : [{}, { seen, trace }];
-  return awaitVerdict(deployment, { ...context, accepted: true, triggerIds }, start);
+  const idsAreNamed = deployment.input.deploymentId !== undefined && patched('named-ids');
+  return awaitVerdict(deployment, { ...context, accepted: true, triggerIds, idsAreNamed }, start);
 }
 
 /* The baseline: the latest status just before the trigger, once no other deployment is in progress. */

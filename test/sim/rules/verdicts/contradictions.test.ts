@@ -31,6 +31,7 @@ interface Case {
 
 const WITHOUT_ID = { status: 'completed' };
 const FLIPS = [is('running', 2), is('completed', 1), is('running', 2), is('failed', 2)];
+const NAMED: StackOptions = { configuration: { deploymentId: 'id' } };
 const FIELD = /id of the deployment before .*; if .*deploymentId in belay\.yaml/;
 
 const CASES: Case[] = [
@@ -162,6 +163,41 @@ const CASES: Case[] = [
     reads: [is('completed', 'app', { data: { number: 1 } }), is('completed', 'app', { data: { number: 2 } })],
     verdict: 'completed by identity',
     options: { configuration: { deploymentId: 'data.number' } },
+  },
+  {
+    name: 'with the id that deploymentId names, a push in progress before ours is not taken for ours',
+    answered: { id: 2 },
+    reads: [is('running', 3), is('failed', 3), is('failed', 3), is('running', 2), is('completed', 2)],
+    verdict: 'completed by identity',
+    options: NAMED,
+  },
+  {
+    name: 'with the id that deploymentId names, a push whose final word lasts before ours is not taken for ours',
+    answered: { id: 2 },
+    reads: [...Array.from({ length: 9 }, () => is('failed', 3)), is('completed', 2)],
+    verdict: 'completed by identity',
+    options: NAMED,
+  },
+  {
+    name: 'with the id that deploymentId names, a push that hides ours to the end is unknown',
+    answered: { id: 2 },
+    reads: [is('running', 3), is('completed', 3)],
+    verdict: 'unknown by OutcomeUnknown',
+    error: /shows a deployment with another id after \d+ tries/,
+    options: NAMED,
+  },
+  {
+    name: 'with the id that deploymentId names, the earlier one that leaves its final word is a replica that lags',
+    answered: { id: 2 },
+    reads: [is('running', 1), is('failed', 1), is('failed', 1), is('completed', 2)],
+    verdict: 'completed by identity',
+    options: NAMED,
+  },
+  {
+    name: 'an answer to the request without the id that deploymentId names leaves ours to what is in progress',
+    reads: [is('running', 2), is('failed', 2)],
+    verdict: 'failed by transition',
+    options: NAMED,
   },
   {
     name: 'of two ids, a constant one blocks nothing if the other was shown in progress',
