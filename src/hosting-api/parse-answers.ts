@@ -16,7 +16,8 @@ const operationStatus = z.object({ status: z.string().trim().min(1) });
 /** @throws SyntaxError */
 export function parseJson(body: string): unknown {
   try {
-    return parse(body);
+    // Of a key that is repeated, the last value counts, as it does for `JSON.parse`.
+    return parse(body, undefined, { onDuplicateKey: ({ newValue }) => newValue });
   } catch {
     // The parser's own message quotes the body, and deeply nested JSON overflows the stack.
     throw new SyntaxError('the body is not JSON');

@@ -112,8 +112,14 @@ for (const body of [
   });
 }
 
+test('of a field that an answer repeats, the last value counts', async () => {
+  const { client } = await rawService(http('200 OK', '{"id":"b1","status":"queued","id":"b2","status":"completed"}'));
+  assert.deepEqual(await client.createBackup('s1'), { backupId: 'b2' });
+  assert.equal((await client.readBackup('b2')).status, 'completed');
+});
+
 test('a trigger accepts any JSON or an empty body as its answer', async () => {
-  for (const body of ['', '[]', '"ok"', '{"id":7}']) {
+  for (const body of ['', '[]', '"ok"', '{"id":7}', '{"status":"accepted","status":"queued"}']) {
     const { client } = await rawService(http('202 Accepted', body));
     await client.triggerDeployment(site('a1'));
   }
