@@ -69,11 +69,15 @@ export async function policyOfFile(
   }
 
   function take(next: { configuration: Configuration; policy: Policy }, found: string): void {
-    const isNews = version !== null || problem !== null || next.policy.hash !== policy.hash;
+    const isOther = problem !== null || next.policy.hash !== policy.hash;
+    const isNews = version !== null || isOther;
     ({ configuration, policy } = next);
     [version, problem] = [found, null];
     if (!isNews) return;
-    log.info({ policy: policy.hash }, 'belay.yaml changed: its policy is in force now');
+    if (isOther) log.info({ policy: policy.hash }, 'belay.yaml changed: its policy is in force now');
+    const late = READ_AT_START.filter((key) => atStart(configuration, key) !== atStart(first, key));
+    if (late.length > 0)
+      log.warn(`belay.yaml changed: restart this worker, which reads ${late.join(', ')} when it starts`);
     onRead(true);
   }
 
@@ -92,6 +96,12 @@ export async function policyOfFile(
     return policy;
   };
 }
+
+/** Of the worker's settings. Where a report goes is policy, so its `for` is none of them. */
+const READ_AT_START = ['api', 'statuses', 'deploymentId', 'notify', 'formerly'] as const;
+
+const atStart = (configuration: Configuration, key: (typeof READ_AT_START)[number]): string =>
+  JSON.stringify(configuration[key], (name, value: unknown) => (name === 'for' ? undefined : value)) ?? '';
 
 const MISSING = 'missing';
 

@@ -7,7 +7,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { readConfiguration, type Configuration } from '../../src/config/load.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { policyOfFile, type CurrentPolicy } from '../../src/config/live-policy.ts';
-import { createLogger } from '../../src/process/log.ts';
+import { pino } from 'pino';
 import { TIMING } from '../../src/contract/timing.ts';
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';
 
@@ -17,6 +17,7 @@ const DURING = Date.parse('2026-03-02T12:00:00Z');
 let folder: string;
 let path: string;
 let reads: boolean[];
+let logged: string[];
 let nowMs: number;
 /** What others do to the file while the worker waits. */
 let meanwhile: () => Promise<void>;
@@ -32,14 +33,15 @@ describe('the policy of a worker', () => {
   after(() => rm(folder, { recursive: true, force: true }));
   beforeEach(async () => {
     await writeFile(path, '# nothing yet\n');
-    [reads, nowMs, meanwhile] = [[], 0, () => Promise.resolve()];
+    [reads, logged, nowMs, meanwhile] = [[], [], 0, () => Promise.resolve()];
     policy = await begin(await readConfiguration(file()));
   });
 
   const file = () => ({ path, isNamed: false });
   const begin = (first: Configuration) =>
     policyOfFile(first, {
-      ...{ file: file(), log: createLogger('silent'), clockMs: () => nowMs, wait: () => meanwhile() },
+      ...{ file: file(), clockMs: () => nowMs, wait: () => meanwhile() },
+      log: pino({}, { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) }),
       onRead: (isGood) => void reads.push(isGood),
     });
 
@@ -48,6 +50,23 @@ describe('the policy of a worker', () => {
     await writeFile(path, FREEZE);
     assert.deepEqual([await isFrozen(), await isFrozen()], [true, true]);
     assert.deepEqual(reads, [true]);
+  });
+
+  test('is said to be in force only if it changed, and a setting that is read at the start needs a restart', async () => {
+    const inForce = 'belay.yaml changed: its policy is in force now';
+    const restart = 'belay.yaml changed: restart this worker, which reads statuses when it starts';
+    await writeFile(path, '# something else\n');
+    await policy();
+    assert.deepEqual(logged, []);
+    await writeFile(path, 'statuses: { deployment: { deploying: completed } }\n');
+    await policy();
+    assert.deepEqual(logged, [restart]);
+    await writeFile(path, `statuses: { deployment: { deploying: completed } }\n${FREEZE}`);
+    await policy();
+    assert.deepEqual(logged, [restart, inForce, restart]);
+    await writeFile(path, '# as it was\n');
+    await policy();
+    assert.deepEqual(logged, [restart, inForce, restart, inForce]);
   });
 
   test('stays as it was while the file has a mistake, and until it is corrected', async () => {
