@@ -49,7 +49,8 @@ export async function startAndWait(type: RunType, options: RunFlags): Promise<vo
   const input = { ...asked, ...definedFields({ meta: withFacts(asked.meta, ciFacts()) }), ...exceptionsOf(options) };
   if (type !== 'backupOnly' && targetsOf(input).length === 0) {
     const backup = type === 'backupThenDeploy' ? '; `belay backup` makes only a backup' : '';
-    throw new BelayError('Usage', `nothing to deploy is named: give --site ID or --app ID${backup}`);
+    const nothing = type === 'watchDeployment' ? 'no site or app to follow is named' : 'nothing to deploy is named';
+    throw new BelayError('Usage', `${nothing}: give --site ID or --app ID${backup}`);
   }
   await refuseInventoryConflict(await readConfiguration(), input);
   printNote(metaNotes(asked.meta));

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { WorkflowFailedError, type WorkflowExecutionDescription, type WorkflowHandle } from '@temporalio/client';
 import { shellWord } from '../contract/safe-text.ts';
-import type { BelayError } from '../contract/errors.ts';
+import { BelayError } from '../contract/errors.ts';
 import type { ErrorType } from '../contract/names.ts';
 import type { RunError } from '../contract/run.ts';
 import { leniently } from '../encryption/payload-codec.ts';
@@ -45,6 +45,8 @@ export async function awaitResult<R extends Linked & { error: RunError | null }>
 ): Promise<R> {
   refuseUnknown('result', options, WAIT_OPTIONS);
   const { signal } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new BelayError('Usage', 'signal: is not an AbortSignal');
   const { workflowId } = awaited.handle;
   let lostSinceMs: number | null = null;
   let wasAllowed = false;

@@ -37,6 +37,10 @@ test('a misspelt option of a call that reads is refused, and names those that th
       type: 'Usage',
       message: 'before: is not an option of result: use signal',
     });
+  await assert.rejects(belay.get('run:1').result({ signal: 5 } as object), {
+    type: 'Usage',
+    message: 'signal: is not an AbortSignal',
+  });
 });
 
 test('a filter without meaning is refused with its name, its value and what to use', async () => {

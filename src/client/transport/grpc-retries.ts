@@ -11,7 +11,13 @@ import { isLimited } from './grpc-errors.ts';
 
 type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
 
-export function createRetries(maxAttempts: number) {
+interface Retries {
+  interceptor: Interceptor;
+  /** Stops retrying. Resolves when no further call will be made. */
+  end(): Promise<void>;
+}
+
+export function createRetries(maxAttempts: number): Retries {
   const usual = defaultGrpcRetryOptions({ maxAttempts });
   let ended = false;
   let lastRetryAtMs = 0;
@@ -43,8 +49,7 @@ export function createRetries(maxAttempts: number) {
 
   return {
     interceptor,
-    /** Stops retrying. Resolves when no further call will be made. */
-    async end(): Promise<void> {
+    async end() {
       ended = true;
       const pendingMs = lastRetryAtMs - Date.now();
       if (pendingMs > 0) await sleep(pendingMs + 1);

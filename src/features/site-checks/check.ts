@@ -203,6 +203,8 @@ async function nextRead(checking: Checking, seen: CheckSeen, dueMs: number) {
   const { siteId, name, tries, inARow } = aim;
   const attempt = Math.min(seen.reads + 1, tries);
   const what = `read ${attempt} of ${tries}`;
+  const awaitedAfter = (read: SiteRead) =>
+    read.kind === 'holds' && kindOf(aim, found.baseline, read) !== 'good' ? aim.commit : null;
   operation.setWaiting({
     kind: 'check',
     siteId,
@@ -211,7 +213,7 @@ async function nextRead(checking: Checking, seen: CheckSeen, dueMs: number) {
     tries,
     goodInARow: seen.goodInARow,
     inARow,
-    last: found.last === null ? null : readText(found.last),
+    last: found.last === null ? null : readText(found.last, awaitedAfter(found.last)),
     nextReadAt: new Date(dueMs).toISOString(),
   });
   const slept = await sleepUntil(operation, dueMs, checkSummary(aim, what));

@@ -37,9 +37,12 @@ export const plainRead = ({ why, ...read }: SiteRead): SiteRead => ({
   why: why === null ? null : plainText(why),
 });
 
-export function readText({ kind, why, httpStatus, commit }: SiteRead): string {
-  const answer = kind === 'holds' ? `status ${httpStatus}, as expected` : why;
-  return `${answer}${commit === null ? '' : `, commit ${commitText(commit)}`}`;
+/** @param awaited the commit that has to be shown before the read counts as good. Null if it is not the reason */
+export function readText({ kind, why, httpStatus, commit }: SiteRead, awaited: string | null = null): string {
+  const met = `status ${httpStatus}${awaited === null ? ', as expected' : ''}`;
+  const shown = commit === null ? '' : `, commit ${commitText(commit)}`;
+  const missing = awaited === null ? '' : `, while commit ${commitText(awaited)} is awaited`;
+  return `${kind === 'holds' ? met : why}${shown}${missing}`;
 }
 
 /** Says what a deployment waits for while its check is in progress. */

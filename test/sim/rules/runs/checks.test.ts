@@ -212,6 +212,20 @@ describe('a check after a deployment', () => {
       assert.match(result.error?.message ?? '', /its check was cut short/);
     }),
   );
+
+  test(
+    'says which commit it awaits while the site shows another one',
+    checked(async (stack) => {
+      begin(stack, [OLD, FAILED], { ...NEW, commit: THIRD });
+      const run = stack.start({ siteIds: [SITE], commit: OURS });
+      await stack.until('some reads', () => pages(stack).length > 4);
+      await stack.forward(MOMENT_MS);
+      const { sentence } = await stack.query<Explanation>(deploySiteId(SITE), QUERIES.why);
+      assert.match(sentence, /last read: "status 200, commit 9d9d9d9d9d9d, while commit 3f2c1ab0d9e8 is awaited"/);
+      stack.cancel(run);
+      await endOf(stack, run);
+    }),
+  );
 });
 
 describe('the commit of a site', () => {
