@@ -53,7 +53,7 @@ export function refusalOfWorker({ service, heartbeat, targets }: Needs, facts: W
   }
   if (!hasPathsFor(targets, facts)) return conclude('not_started', 'Usage', NO_APP_PATHS);
   if (heartbeat === undefined || facts.notify?.heartbeats.includes(heartbeat) === true) return null;
-  const remedy = "add it to notify.heartbeats in the worker's belay.yaml";
+  const remedy = "add it to notify.heartbeats in the worker's belay.yaml, and start the worker again";
   return conclude('not_started', 'Usage', `the worker has no heartbeat "${heartbeat}": ${remedy}`);
 }
 
