@@ -322,7 +322,7 @@ async function lookUp({ workflow }: Client, workflowId: string): Promise<Running
 }
 
 /** For what replaces a freeze or judges by it. @throws BelayError `Usage` if this client cannot read the freeze */
-export function readable({ workflowId, freeze, unreadable }: RunningFreeze): AdHocFreeze {
+function readable({ workflowId, freeze, unreadable }: RunningFreeze): AdHocFreeze {
   if (freeze !== null) return freeze;
   const remedy = unreadable === undefined ? 'its memo is not that of a freeze:' : `${unreadable}, or`;
   throw new BelayError('Usage', `${workflowId} is in force, and cannot be read: ${remedy} thaw it first`);
