@@ -11,9 +11,11 @@ import { rolloutCommand } from '../features/rollouts/commands.ts';
 import { scheduleCommand } from '../features/schedules/commands.ts';
 import { topCommand } from '../features/overview/commands.ts';
 
+const answersBy = async () => (await import('../features/approvals/actions-receipts.ts')).answersBy;
+
 /** By the headings of `belay --help`, in their order. */
 export const featureCommands = () => ({
-  look: [topCommand(), adviceCommand(), eventsCommand(), receiptCommand()],
+  look: [topCommand(), adviceCommand(), eventsCommand(), receiptCommand(answersBy)],
   fleets: [rolloutCommand(), scheduleCommand()],
   policy: [...freezeCommands(), ...approvalCommands(), checkCommand(), gatesCommand()],
   setUp: [doctorCommand()],

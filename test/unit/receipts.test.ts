@@ -6,8 +6,8 @@ import { describe, test } from 'node:test';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure, DefaultFailureConverter, defaultPayloadConverter } from '@temporalio/common';
 import { encodeErrorToFailure } from '@temporalio/common/lib/internal-non-workflow/index.js';
+import { answersBy } from '../../src/features/approvals/actions-receipts.ts';
 import { decodedFailure } from '../../src/client/decode-payloads.ts';
-import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
 import { type ApprovalRule, type Approved, type Yes, treeOf } from '../../src/features/approvals/shapes.ts';
 import type { Held } from '../../src/features/freezes/shapes.ts';
 import { backupServerId, lockIdOf, runWorkflowId } from '../../src/contract/ids.ts';
@@ -16,14 +16,14 @@ import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import { siteTarget } from '../../src/contract/target.ts';
 import { receiptOf, receiptOfRun, type SentPost } from '../../src/features/receipts/entries.ts';
 import { receipt, receiptFileName } from '../../src/features/receipts/actions.ts';
-import { verifyReceipt } from '../../src/features/receipts/actions-verify.ts';
+import { verifyReceipt } from '../support/verify-receipt.ts';
 import { HOUR_MS } from '../../src/contract/duration.ts';
 import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes, signPlan } from '../support/approvals.ts';
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';
 import { tempFolder } from '../support/temporal.ts';
 
 const [ana, bob, eve] = [newSshSigner(), newSshSigner(), newSshSigner()];
-const SIGNERS = parseAllowedSigners(allowedSigners({ ana, bob, release: ana }));
+const SIGNERS = allowedSigners({ ana, bob, release: ana });
 const plan = approvalPlan();
 const { workflowId, executionId: runId } = plan;
 
@@ -461,6 +461,9 @@ test('a file of signers that holds none, or is malformed, is an error that names
   ] as const) {
     await writeFile(signers, text);
     const message = `--signers ${signers}: ${problem}`;
-    await assert.rejects(receipt(undefined, { verify: 'receipt.json', signers }), { type: 'Usage', message });
+    await assert.rejects(
+      receipt(undefined, { verify: 'receipt.json', signers }, () => Promise.resolve(answersBy)),
+      { type: 'Usage', message },
+    );
   }
 });

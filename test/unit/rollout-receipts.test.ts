@@ -1,20 +1,19 @@
 /** Receipts of rollouts: what was decided, the hashes of the receipts of their runs, and what a check finds. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseAllowedSigners } from '../../src/features/approvals/proof-signers.ts';
 import { type Yes, rootOf } from '../../src/features/approvals/shapes.ts';
 import { emptyRollout } from '../../src/contract/results.ts';
 import type { Receipt } from '../../src/features/receipts/shapes.ts';
 import type { RolloutInput, TargetResult } from '../../src/features/rollouts/shapes.ts';
 import { receiptOfRollout } from '../../src/features/receipts/entries.ts';
-import { verifyReceipt } from '../../src/features/receipts/actions-verify.ts';
+import { verifyReceipt } from '../support/verify-receipt.ts';
 import { plannedParts } from '../../src/features/approvals/rules.ts';
 import { approvalPlan, approvalRule, ASKED_AT, SERVICE, signedYes, signPlan } from '../support/approvals.ts';
 import { rolloutOf } from '../support/rollouts.ts';
 import { allowedSigners, newSshSigner } from '../support/ssh-signer.ts';
 
 const [ana, bob] = [newSshSigner(), newSshSigner()];
-const SIGNERS = parseAllowedSigners(allowedSigners({ ana, bob }));
+const SIGNERS = allowedSigners({ ana, bob });
 
 const CANARY = { serverId: '12', siteIds: ['34'] };
 const REST = { serverId: '13', siteIds: ['35', '36'] };

@@ -17,6 +17,7 @@ import type { BackupResult, DeploymentResult, RunMemo, RunResult } from '../../c
 import { PayloadError } from '../../encryption/payload-codec.ts';
 import { DAY_MS } from '../../contract/duration.ts';
 import { parsedJson } from '../../contract/plain-object.ts';
+import { answersBy } from '../approvals/actions-receipts.ts';
 import { verifyReceipt } from '../receipts/actions-verify.ts';
 
 /** What a row is about. A server has one only for runs that deploy nothing. */
@@ -215,7 +216,7 @@ const durationMs = (from: string | null, to: string): number | null =>
 
 /** @returns null if the document is not the receipt of a run, or if it was changed */
 function runOfReceipt(document: unknown): PastRun | null {
-  if (verifyReceipt(document, null).problems.length > 0) return null;
+  if (verifyReceipt(document, answersBy(null)).problems.length > 0) return null;
   const { workflowId, runId, entries } = document as Receipt;
   const factsOf = <T>(what: Receipt['entries'][number]['what']) =>
     entries.filter((it) => it.what === what).map(({ facts }) => facts as unknown as T);

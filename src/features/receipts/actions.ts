@@ -3,9 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pMap from 'p-map';
-import { parseAllowedSigners, type Signer } from '../approvals/proof-signers.ts';
-import { ApprovalError } from '../approvals/proof-ssh.ts';
-import type { Receipt } from './shapes.ts';
+import type { CheckAnswers, Receipt } from './shapes.ts';
 import { unreadableFile } from '../../config/environment/variables.ts';
 import { BelayError, EXIT } from '../../contract/errors.ts';
 import { parsedJson } from '../../contract/plain-object.ts';
@@ -27,22 +25,34 @@ export interface ReceiptOptions {
   json?: boolean;
 }
 
-export function receipt(workflowId: string | undefined, options: ReceiptOptions): Promise<void> {
+/** @param file the signers of this machine; null without */
+export type AnswersBy = (file: { name: string; text: string } | null) => CheckAnswers;
+
+export function receipt(
+  workflowId: string | undefined,
+  options: ReceiptOptions,
+  answersBy: () => Promise<AnswersBy>,
+): Promise<void> {
   const { verify: file, since, to, signers, runId } = options;
   const asked = [workflowId, file, since].filter((it) => it !== undefined);
   if (asked.length !== 1)
     throw new BelayError('Usage', 'give the id of a run or rollout, or --verify FILE, or --since with --to');
   if ((since === undefined) !== (to === undefined)) throw new BelayError('Usage', '--since and --to belong together');
   if (signers !== undefined && file === undefined) throw new BelayError('Usage', '--signers requires --verify');
-  if (file !== undefined) return verify(file, options);
+  if (file !== undefined) return verify(file, options, answersBy);
   if (since !== undefined && to !== undefined) return keepAll(since, to, options);
   return withBelay(async (belay) => printJson(await belay.receipts.get(workflowId ?? '', runId)));
 }
 
-async function verify(file: string, { signers, json }: ReceiptOptions): Promise<void> {
-  const known = signers === undefined ? null : await readSigners(signers);
+async function verify(
+  file: string,
+  { signers, json }: ReceiptOptions,
+  answersBy: () => Promise<AnswersBy>,
+): Promise<void> {
+  const known = signers === undefined ? null : { name: signers, text: await readText(signers) };
+  const checkAnswers = (await answersBy())(known);
   const document = parsedJson(await readText(file));
-  const { approvals, rejections, problems } = verifyReceipt(document, known);
+  const { approvals, rejections, problems } = verifyReceipt(document, checkAnswers);
   const isGood = problems.length === 0;
   process.exitCode = isGood ? EXIT.completed : EXIT.failed;
   const hash = isGood ? (document as Receipt).hash : null;
@@ -52,16 +62,6 @@ async function verify(file: string, { signers, json }: ReceiptOptions): Promise<
     ...problems.map((it) => `problem: ${it}`),
     isGood ? `good: no entry was changed; its hash is ${hash}` : 'not good: do not rely on it',
   ]);
-}
-
-async function readSigners(file: string): Promise<Signer[]> {
-  const text = await readText(file);
-  try {
-    return parseAllowedSigners(text);
-  } catch (error) {
-    if (error instanceof ApprovalError) throw new BelayError('Usage', `--signers ${file}: ${error.message}`);
-    throw error;
-  }
 }
 
 async function readText(file: string): Promise<string> {

@@ -1,11 +1,12 @@
 /** Defines `belay receipt`. */
 import { Command, Option } from 'commander';
 import { LIMITS } from '../../request/limits.ts';
-import type { ReceiptOptions } from './actions.ts';
+import type { AnswersBy, ReceiptOptions } from './actions.ts';
 import { durationWithin, parseId } from '../../cli/parse-values.ts';
 import { examples, json, runId } from '../../cli/options.ts';
 
-export function receiptCommand(): Command {
+/** @param answersBy how the answers of people in a receipt are checked */
+export function receiptCommand(answersBy: () => Promise<AnswersBy>): Command {
   return new Command('receipt')
     .summary('print what is known of a closed run, to keep it')
     .description(
@@ -34,6 +35,6 @@ export function receiptCommand(): Command {
       ),
     )
     .action(async (workflowId: string | undefined, options: ReceiptOptions) =>
-      (await import('./actions.ts')).receipt(workflowId, options),
+      (await import('./actions.ts')).receipt(workflowId, options, answersBy),
     );
 }

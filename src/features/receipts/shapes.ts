@@ -36,4 +36,20 @@ export interface Receipt {
   hash: string;
 }
 
+export interface CheckedAnswer {
+  by: string;
+  /** What proves the answer, or that nothing does. */
+  proof: string;
+}
+
+/** What a check of a receipt finds. It is good without problems. */
+export interface CheckedAnswers {
+  approvals: CheckedAnswer[];
+  rejections: CheckedAnswer[];
+  problems: string[];
+}
+
+/** Whether people allowed what a receipt shows as done. */
+export type CheckAnswers = (receipt: Receipt) => CheckedAnswers;
+
 export const RECEIPT_KIND = 'belay-receipt';
