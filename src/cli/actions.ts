@@ -17,7 +17,7 @@ import {
   startAndPrint,
   waitAndPrint,
   type WaitingOptions,
-  nameOf,
+  shellArguments,
   type View,
   type Waited,
 } from './wait-for-verdict.ts';
@@ -217,7 +217,7 @@ async function watchUntilEnd<R>(
     const result = await waited.result({ signal: stopping.signal }).catch(ofError);
     live.stop(result);
     if (!stopping.signal.aborted) return null;
-    printNote(`The ${what} continues. To watch it again: \`belay status ${nameOf(waited)} --watch\``);
+    printNote(`The ${what} continues. To watch it again: \`belay status ${shellArguments(waited)} --watch\``);
     return stopping.exitCode();
   } finally {
     stopping.end();

@@ -75,7 +75,7 @@ export function createTargetReader(
       Promise.all(
         all.map(async (target, index) => {
           await sleep(index * SPREAD_MS);
-          return readingAfter(unread(target), await readInTurn(() => read(target)));
+          return readingAfter(notYetRead(target), await readInTurn(() => read(target)));
         }),
       ),
     follow: (all, intervalMs) => followAll(read, all, intervalMs),
@@ -114,7 +114,7 @@ async function readInTurn(read: () => Promise<Answer>): Promise<Answer> {
 }
 
 const UNREAD = { status: null, state: null, since: null, readAt: null, problem: null, isMissing: false } as const;
-export const unread = (target: Target): Reading => ({ target, ...UNREAD });
+export const notYetRead = (target: Target): Reading => ({ target, ...UNREAD });
 
 function readingAfter(before: Reading, { status, state, problem, isMissing }: Answer): Reading {
   if (status === null) return { ...before, problem, isMissing };
@@ -129,7 +129,7 @@ const SPREAD_MS = 100;
 function followAll(read: Read, targets: readonly Target[], intervalMs: number): ReturnType<TargetReader['follow']> {
   const stopped = new AbortController();
   const { signal } = stopped;
-  const readings = targets.map(unread);
+  const readings = targets.map(notYetRead);
   const pause = (ms: number) => sleep(ms, undefined, { signal });
 
   async function keepReading(index: number, before: Reading): Promise<void> {

@@ -145,7 +145,7 @@ export async function waitAndPrint<R extends AnyResult>(
     if (startedMs !== null) printNote(joinedNote(result, shown.what, startedMs) ?? []);
     await writeSummary(options.summary, () => shown.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOfResult(result);
-    const name = nameOf(last);
+    const name = shellArguments(last);
     const follow = options.follow === true ? ' --follow' : '';
     printNote([
       `To continue waiting: \`belay wait ${name}${follow}\``,
@@ -179,7 +179,11 @@ async function awaitLast<R>(first: Shown<R>, stopping: Stopping): Promise<Shown<
 }
 
 /** The id of a run or rollout, as arguments for a shell. */
-export function nameOf({ workflowId, runId, attached }: Pick<Run, 'workflowId' | 'runId' | 'attached'>): string {
+export function shellArguments({
+  workflowId,
+  runId,
+  attached,
+}: Pick<Run, 'workflowId' | 'runId' | 'attached'>): string {
   return `${shellWord(workflowId)}${attached && runId !== null ? ` --run-id ${runId}` : ''}`;
 }
 

@@ -75,13 +75,13 @@ export async function findAttributes(connection: ConnectionLike, namespace: stri
     if (mistyped !== undefined) throw new Error(`the namespace has ${mistyped} with another type`);
     return { missing: names.filter((name) => !(name in customAttributes)), mayList: true };
   } catch (error) {
-    if (!isRefused(error)) throw error;
+    if (!isWithheld(error)) throw error;
     return { missing: await attributesMissingInQueries(connection, namespace, names), mayList: false };
   }
 }
 
 /** Temporal Cloud serves such calls to nobody. */
-export const isRefused = (error: unknown): boolean =>
+export const isWithheld = (error: unknown): boolean =>
   isDenied(error) || codeOf(grpcCause(error)) === GRPC.unimplemented;
 
 /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unread } from '../../src/cli/target-reader.ts';
+import { notYetRead } from '../../src/cli/target-reader.ts';
 import { boardPage, targetPage } from '../../src/features/board/page.ts';
 import { boardStatusOf } from '../../src/features/board/status.ts';
 import type { Outcome } from '../../src/contract/names.ts';
@@ -127,7 +127,7 @@ test('with a time, only what runs or ran since then has a row', () => {
 
 test('reads of the service that fail are one line, and a target that was never deployed is none', () => {
   const reading = (id: string, problem: string) =>
-    [`site:${id}`, { ...unread(site(id)), problem, isMissing: problem.startsWith('404') }] as const;
+    [`site:${id}`, { ...notYetRead(site(id)), problem, isMissing: problem.startsWith('404') }] as const;
   const readings = new Map([
     reading('a1', '503 busy'),
     reading('a2', '503 busy'),
@@ -150,7 +150,7 @@ test('text from outside is never taken as markup, and loses its control characte
     ],
   });
   const target = { ...site('a1'), ...{ kind: 'site' as const, id: HOSTILE, server: HOSTILE, fleet: HOSTILE } };
-  const reading = { ...unread(target), status: HOSTILE, readAt: NOW, problem: HOSTILE };
+  const reading = { ...notYetRead(target), status: HOSTILE, readAt: NOW, problem: HOSTILE };
   const status = boardStatusOf(
     seen({
       ...{ targets: [target], past, readings: new Map([[`site:${HOSTILE}`, reading]]) },

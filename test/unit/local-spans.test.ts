@@ -9,14 +9,14 @@ import {
   nextSpan,
   overlapsItself,
   spanAt,
-  type Doubt,
+  type Occurrences,
   type Span,
 } from '../../src/request/calendar/local-spans.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const FREEZE: Doubt = { begins: 'first', ends: 'second' };
-const WINDOW: Doubt = { begins: 'second', ends: 'first' };
+const FREEZE: Occurrences = { begins: 'first', ends: 'second' };
+const WINDOW: Occurrences = { begins: 'second', ends: 'first' };
 
 /** Around both changes of the clock, a leap day and the end of a year. */
 const DAYS = {

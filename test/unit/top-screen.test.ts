@@ -12,7 +12,7 @@ import {
 } from '../../src/features/overview/show-in-flight.ts';
 import { targetsTable, top } from '../../src/features/overview/actions.ts';
 import { screenLines, tableLines } from '../../src/cli/table.ts';
-import { unread } from '../../src/cli/target-reader.ts';
+import { notYetRead } from '../../src/cli/target-reader.ts';
 import { headLine } from '../../src/features/rollouts/actions-show.ts';
 import { showUntilQuit } from '../../src/features/overview/screen.ts';
 import { emptyDeployment, emptyResult, emptyRollout } from '../../src/contract/results.ts';
@@ -227,7 +227,7 @@ test('a row of a site shows its status, since when, and why the last read failed
   const lines = targetsTable(
     [
       { ...READING, since: seen },
-      { ...unread({ kind: 'app', id: '7' }), problem: '401 Unauthorized' },
+      { ...notYetRead({ kind: 'app', id: '7' }), problem: '401 Unauthorized' },
     ],
     nowMs,
     Infinity,

@@ -3,7 +3,7 @@ import { adHocEntry, fileEntry, type FreezeEntry } from '../freezes/actions.ts';
 import { unreadableTexts, type PartlyRead } from '../../cli/run-text.ts';
 import {
   createTargetReader,
-  unread,
+  notYetRead,
   SHARE_OF_CEILING,
   type Reading,
   type TargetReader,
@@ -208,7 +208,7 @@ export function serviceSource(
       if (untilDueMs > 0) return Math.max(everyMs, untilDueMs);
       const key = subjectKey(oldest);
       triedMs.set(key, nowMs());
-      const { reading, pauseMs } = await reader.reader.read(readings.get(key) ?? unread(oldest));
+      const { reading, pauseMs } = await reader.reader.read(readings.get(key) ?? notYetRead(oldest));
       readings.set(key, reading);
       return Math.max(everyMs, pauseMs);
     },

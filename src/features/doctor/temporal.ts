@@ -2,7 +2,7 @@
 import { msToTs, tsToMs } from '@temporalio/common/lib/time.js';
 import type { ConnectionLike } from '@temporalio/client';
 import { whyUnreachable } from '../../client/transport/why-unreachable.ts';
-import { isRefused, createCommand, findAttributes, registerSearchAttributes } from '../../worker/search-attributes.ts';
+import { isWithheld, createCommand, findAttributes, registerSearchAttributes } from '../../worker/search-attributes.ts';
 import { isTemporalCloud, dayOf, type Credentials } from '../../config/credentials.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { DAY_MS, clockDifference } from '../../contract/duration.ts';
@@ -89,7 +89,7 @@ async function fixRetention(connection: ConnectionLike, namespace: string, comma
   try {
     await connection.workflowService.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } });
   } catch (error) {
-    if (!isRefused(error)) throw error;
+    if (!isWithheld(error)) throw error;
     throw new Error(`the retention of ${namespace} is not yours to set: ask its administrator to run \`${command}\``);
   }
   return `now ${FIXED_RETENTION_DAYS} days`;

@@ -17,14 +17,14 @@ import {
   localMsOf,
   nextSpan,
   spanAt,
-  type Doubt,
+  type Occurrences,
   type Span,
   type Recurrence,
 } from '../../request/calendar/local-spans.ts';
 import { isInScope, type Place, type Scope } from '../../config/file/scope.ts';
 
-const WITH_AMBIGUOUS_MINUTES: Doubt = { begins: 'first', ends: 'second' };
-const WITHOUT_AMBIGUOUS_MINUTES: Doubt = { begins: 'second', ends: 'first' };
+const WITH_AMBIGUOUS_MINUTES: Occurrences = { begins: 'first', ends: 'second' };
+const WITHOUT_AMBIGUOUS_MINUTES: Occurrences = { begins: 'second', ends: 'first' };
 
 /** A freeze or window of belay.yaml. Their names differ. */
 interface Rule {
@@ -64,9 +64,9 @@ function spansOf({ from = '', to = '', cron, lasts = 0 }: FreezeConfig, timeZone
   };
 }
 
-const recurring = (recurrence: Recurrence, doubt: Doubt) => ({
-  spanAt: (atMs: number) => spanAt(recurrence, doubt, atMs),
-  nextSpan: (afterMs: number) => nextSpan(recurrence, doubt, afterMs),
+const recurring = (recurrence: Recurrence, occurrences: Occurrences) => ({
+  spanAt: (atMs: number) => spanAt(recurrence, occurrences, atMs),
+  nextSpan: (afterMs: number) => nextSpan(recurrence, occurrences, afterMs),
 });
 
 /** No deployment begins in the margin, the last part of a window. */

@@ -28,7 +28,7 @@ type ReportConfig = NonNullable<NonNullable<Configuration['notify']>['reports']>
 type Tell = (message: ReportMessage) => Promise<void | Sent>;
 type Sent = Awaited<ReturnType<typeof reportGitlabDeployment>>;
 
-export interface Links {
+export interface NoticeLinks {
   /** Returns the page of a run in the Temporal UI. Null if its address is not known. */
   ofRun: (run: { workflowId: string | null; runId: string | null }) => string | null;
   /** Returns the address of a site, if belay.yaml knows it. */
@@ -48,7 +48,7 @@ export const beatAt =
 const PUBLIC = { github: 'https://api.github.com', gitlab: 'https://gitlab.com/api/v4' } as const;
 
 /** @throws ConfigError if an address or a token is missing or invalid */
-export async function reportAt(key: string, config: ReportConfig, links: Links): Promise<Tell> {
+export async function reportAt(key: string, config: ReportConfig, links: NoticeLinks): Promise<Tell> {
   const api = checkApi(`${key}.url`, config.kind, checkedAddress(`${key}.url`, config.url ?? PUBLIC[config.kind]));
   const source = secretSource(`${key}.token`, config.token);
   const token = async () => checkTokenKind(`${key}.token`, config.kind, checkToken(`${key}.token`, await source()));

@@ -6,7 +6,7 @@ import type { Notification, NotifyInput, ReportAnswer, ReportMessage } from './s
 import type { NotifySettings } from '../../contract/activities.ts';
 import { addressAt, type Address, send, checkChannelKind } from './worker-post.ts';
 import { channelRequest, type ChannelKind } from './worker-channels.ts';
-import { answerTo, beatAt, reportAt, type Links } from './worker-reports.ts';
+import { answerTo, beatAt, reportAt, type NoticeLinks } from './worker-reports.ts';
 
 export interface Notifier {
   /** Contains only names. Null if no channel, heartbeat or report is configured. */
@@ -23,7 +23,7 @@ export interface Notifier {
 type Notify = NonNullable<Configuration['notify']>;
 type ChannelConfig = NonNullable<Notify['targets']>[string];
 
-const NO_LINKS: Links = { ofRun: () => null, ofSite: () => null };
+const NO_LINKS: NoticeLinks = { ofRun: () => null, ofSite: () => null };
 
 /** @throws ConfigError if an address or a secret is missing or invalid */
 export async function createNotifier(config: Configuration['notify'] = {}, links = NO_LINKS): Promise<Notifier> {
@@ -61,7 +61,7 @@ export async function createNotifier(config: Configuration['notify'] = {}, links
   };
 }
 
-function linked(notification: Notification, { ofRun }: Links): Notification {
+function linked(notification: Notification, { ofRun }: NoticeLinks): Notification {
   const withLink = <T extends Parameters<typeof ofRun>[0]>(it: T) => ({ ...it, links: { ui: ofRun(it) } });
   if (notification.kind === 'run') return { ...notification, result: withLink(notification.result) };
   if (notification.kind === 'rollout') return { ...notification, result: withLink(notification.result) };

@@ -23,7 +23,7 @@ export type Occurrence = 'first' | 'second';
  * A span that begins first and ends second covers every ambiguous minute. A span that begins second and ends first
  * covers none.
  */
-export interface Doubt {
+export interface Occurrences {
   begins: Occurrence;
   ends: Occurrence;
 }
@@ -56,21 +56,23 @@ export function instantOf(localMs: number, timeZone: string, occurrence: Occurre
 }
 
 /** Returns the span of a recurrence that contains an instant, or null. */
-export function spanAt(recurrence: Recurrence, doubt: Doubt, atMs: number): Span | null {
+export function spanAt(recurrence: Recurrence, occurrences: Occurrences, atMs: number): Span | null {
   const { lastsMs, timeZone } = recurrence;
   const localMs = localAt(atMs, timeZone);
   const spans = beginsBetween(recurrence, localMs - lastsMs - MAX_SHIFT_MS, localMs + MAX_SHIFT_MS)
-    .map((beginMs) => spanFrom(recurrence, doubt, beginMs))
+    .map((beginMs) => spanFrom(recurrence, occurrences, beginMs))
     .filter(({ beginMs, endMs }) => beginMs <= atMs && atMs < endMs);
   return spans.at(-1) ?? null;
 }
 
 /** Returns the first span that begins after an instant. Null if none begins in eight years. */
-export function nextSpan(recurrence: Recurrence, doubt: Doubt, afterMs: number): Span | null {
+export function nextSpan(recurrence: Recurrence, occurrences: Occurrences, afterMs: number): Span | null {
   const localMs = localAt(afterMs, recurrence.timeZone);
   for (let day = -1; day <= MAX_DAYS_AHEAD; day += 1) {
     const fromMs = startOfDay(localMs) + day * DAY_MS;
-    const spans = beginsBetween(recurrence, fromMs, fromMs + DAY_MS - 1).map((it) => spanFrom(recurrence, doubt, it));
+    const spans = beginsBetween(recurrence, fromMs, fromMs + DAY_MS - 1).map((it) =>
+      spanFrom(recurrence, occurrences, it),
+    );
     const next = spans.find(({ beginMs }) => beginMs > afterMs);
     if (next !== undefined) return next;
   }
@@ -89,7 +91,7 @@ export function overlapsItself({ times, lastsMs }: Pick<Recurrence, 'times' | 'l
   return false;
 }
 
-function spanFrom({ lastsMs, timeZone }: Recurrence, { begins, ends }: Doubt, localMs: number): Span {
+function spanFrom({ lastsMs, timeZone }: Recurrence, { begins, ends }: Occurrences, localMs: number): Span {
   return {
     beginMs: instantOf(localMs, timeZone, begins),
     endMs: instantOf(localMs + lastsMs, timeZone, ends),
