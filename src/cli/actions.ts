@@ -10,6 +10,7 @@ import { withFacts } from '../request/input/start-request.ts';
 import { nameOptions, toRunInput, type CommanderValues } from './run-options.ts';
 import { exceptionsOf, metaNotes, type ExceptionOptions, MORE_TO_LIST, mostListed } from './options.ts';
 import { printNote, print } from '../process/print.ts';
+import { endNow, onSignal } from '../process/signals.ts';
 import { CANCELLATION_REQUESTED, resultLines, resultOfError, runTable, noteUnreadable } from './run-text.ts';
 import {
   captureSignals,
@@ -120,6 +121,7 @@ export type OneRunOptions = WaitingOptions & {
 };
 
 export function wait(id: string, options: OneRunOptions): Promise<void> {
+  onSignal((signal) => endNow(signal, id));
   return exitWith((belay) => {
     if (isRollout(id)) {
       if (options.follow === true) throw new BelayError('Usage', `--follow is for runs, and ${id} is a rollout`);

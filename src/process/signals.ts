@@ -1,14 +1,16 @@
 /** Handles SIGINT, SIGTERM and SIGHUP from the start of the process. By default they end it, with one JSON document. */
 import { printFailure } from './json-document.ts';
+import { printNote } from './print.ts';
 import { EXIT } from '../contract/errors.ts';
 import { emptyResult } from '../contract/results.ts';
+import { shellWord } from '../contract/safe-text.ts';
 
 /** 128 plus the signal number, as shells report it. */
 export const SIGNAL_EXIT_CODES = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
 type InterruptSignal = keyof typeof SIGNAL_EXIT_CODES;
 
 type Handler = (signal: InterruptSignal) => void;
-let handler: Handler = endNow;
+let handler: Handler = (signal) => endNow(signal);
 
 export function installSignalHandlers(): void {
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => handler(signal));
@@ -21,9 +23,11 @@ export function onSignal(next: Handler): () => void {
   return () => void (handler = before);
 }
 
-function endNow(signal: InterruptSignal): void {
+/** @param workflowId what the command was to wait for, if that is known */
+export function endNow(signal: InterruptSignal, workflowId: string | null = null): void {
   const error = { type: 'StoppedWaiting', message: `stopped by ${signal} before there was a result` } as const;
-  printFailure({ ...emptyResult(), error }, process.argv.includes('--json'));
+  printFailure({ ...emptyResult(), workflowId, error }, process.argv.includes('--json'));
+  if (workflowId !== null) printNote(`To continue waiting: \`belay wait ${shellWord(workflowId)}\``);
   process.exit(SIGNAL_EXIT_CODES[signal]);
 }
 

@@ -140,6 +140,16 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
     assert.deepEqual([code, json().outcome, json().error?.type], [130, null, 'StoppedWaiting']);
   });
 
+  test('Ctrl-C before `wait` has reached Temporal names the run and how to continue', async () => {
+    const { port, connected } = await mutePort();
+    const command = start(['wait', 'deploy:34:k', '--json'], { TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+    await connected;
+    command.process.kill('SIGINT');
+    const { code, json, stderr } = await command.finished;
+    assert.deepEqual([code, json().workflowId, json().error?.type], [130, 'deploy:34:k', 'StoppedWaiting']);
+    assert.match(stderr, /To continue waiting: `npx belay-deploy wait deploy:34:k`/);
+  });
+
   test('run exits 7 and starts nothing if no worker polls', async () => {
     const env = temporalEnv(await newPlace());
     const finished = await eventually('an answer of a busy Temporal', async () => {
