@@ -89,7 +89,7 @@ const LISTS = [
 ];
 /** Other files outside of src/features, and the features that they know. */
 const ALSO_KNOW = {
-  // `wait`, `status` and `cancel` take runs and rollouts, each shown with how long it takes. `belay dev` serves the board.
+  // `wait`, `status` and `cancel` take runs and rollouts, and show how long each usually takes. `belay dev` serves the board.
   'cli/*.ts': ['advice', 'board', 'rollouts'],
   // The receiver is the other half of events.
   'webhooks/*.ts': ['events'],
@@ -119,8 +119,6 @@ const inFile = (path) => ({ file: { path: `**/src/${path}` } });
 /** Which sides of a feature a folder may meet, where it may know the feature. */
 const MEETS = {
   contract: ['shapes'],
-  request: ['flow'],
-  rules: ['flow'],
   workflows: ['hooks', 'flow'],
   activities: ['flow', 'worker'],
   config: ['flow', 'config', 'worker'],

@@ -3,9 +3,9 @@ import { type LiveLine, fitting, screenWidth } from '../process/live-lines.ts';
 
 export interface Column {
   title: string;
-  /** To how much it may be cut, and when its turn comes to give way. Default: it is never cut. */
+  /** To how much it may be cut, and its turn to give way: 1 goes first. Default: it is never cut. */
   cut?: { to: number; turn: number };
-  /** When its turn comes to be left out, which comes before any cut. Default: it is never left out. */
+  /** Its turn to be left out, which comes before any cut: 1 goes first. Default: it is never left out. */
   drop?: number;
   /** The room it asks for before another column is left out. Default: what its longest cell takes. */
   wants?: number;
@@ -42,9 +42,9 @@ export function tableLines(all: readonly Column[], rows: readonly (readonly stri
 /** Leaves out the least important columns until the others have the room that they ask for. */
 function fittingColumns(all: readonly Measured[], width: number): Measured[] {
   const wanted = new Map(all.map((it) => [it, Math.min(it.room, it.wants ?? it.room)]));
-  const turns = all.filter(({ drop }) => drop !== undefined).sort((a, b) => (b.drop ?? 0) - (a.drop ?? 0));
+  const turns = all.filter(({ drop }) => drop !== undefined).sort((a, b) => (a.drop ?? 0) - (b.drop ?? 0));
   const isTooWide = () => [...wanted.values()].reduce((sum, room) => sum + room + GAP, -GAP) > width;
-  for (let next = turns.pop(); next !== undefined && isTooWide(); next = turns.pop()) wanted.delete(next);
+  for (const column of turns) if (isTooWide()) wanted.delete(column);
   return [...wanted.keys()];
 }
 

@@ -1,28 +1,13 @@
-/** Sends notifications in a workflow of its own, so that no outcome or lock waits for a chat service that is down. */
+/** Tells people: starts the workflow of a notification, or delivers one from an event's own workflow. */
 import { ApplicationFailure } from '@temporalio/common';
-import { usageFailure } from './conclusion.ts';
 import type { Outcome } from '../contract/names.ts';
-import { isRecord } from '../contract/plain-object.ts';
 import type { SendNotificationsInput, Notification } from '../features/notifications/shapes.ts';
 import type { NotifySettings } from '../contract/activities.ts';
 import { detailsPage, factList, listStart } from '../contract/markdown.ts';
 import { codeSpan } from '../contract/safe-text.ts';
-import { isText, isTextOrNull } from '../request/problems.ts';
 import { startOnce } from './children.ts';
 import { linkToThis } from './ui.ts';
 import { describeWorker, notificationDelivery } from './activity-proxies.ts';
-
-export async function sendNotifications(input: SendNotificationsInput): Promise<string[]> {
-  refuseOtherInput(input);
-  const { notification, channels, heartbeat } = input;
-  const [called, { delivered, undelivered }] = await Promise.all([
-    heartbeat === null ? true : succeeds(notificationDelivery.callHeartbeat({ name: heartbeat })),
-    deliverAll(notification, channels),
-  ]);
-  const missed = [...undelivered, ...(called ? [] : [`heartbeat ${heartbeat}`])];
-  if (missed.length === 0) return delivered;
-  throw notDelivered(missed);
-}
 
 export const notDelivered = (receivers: readonly string[], details: unknown[] = []): ApplicationFailure =>
   ApplicationFailure.create({
@@ -31,16 +16,6 @@ export const notDelivered = (receivers: readonly string[], details: unknown[] = 
     nonRetryable: true,
     details,
   });
-
-/** The UI can start this with any input: an error here would be retried for ever. */
-function refuseOtherInput(input: Partial<SendNotificationsInput> | null | undefined): void {
-  const { notification, channels, heartbeat } = input ?? {};
-  const isKnown = isRecord(notification) && KINDS.some((it) => it === notification.kind);
-  if (isKnown && Array.isArray(channels) && channels.every(isText) && isTextOrNull(heartbeat)) return;
-  throw usageFailure('this is not a notification: a run, a rollout or an event starts this workflow');
-}
-
-const KINDS: readonly string[] = ['event', 'run', 'approval', 'rollout'] satisfies Notification['kind'][];
 
 interface Announcement {
   notify: NotifySettings | null;
@@ -85,7 +60,7 @@ export async function deliverAll(notification: Notification, channels?: string[]
   };
 }
 
-const succeeds = (attempt: Promise<void>): Promise<boolean> =>
+export const succeeds = (attempt: Promise<void>): Promise<boolean> =>
   attempt.then(
     () => true,
     () => false,

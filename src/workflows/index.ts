@@ -14,7 +14,7 @@ import type { RolloutInput, RolloutResult } from '../features/rollouts/shapes.ts
 import type { BackupResult, DeploymentResult } from '../contract/run.ts';
 import { ON_OPERATIONS, ON_ROLLOUTS, ON_RUNS } from './features.ts';
 import { report } from '../features/notifications/report-workflow.ts';
-import { sendNotifications } from './announce.ts';
+import { sendNotifications } from '../features/notifications/workflow.ts';
 
 const { backupThenDeploy, backupOnly, deployOnly, watchDeployment } = createRuns(ON_RUNS, ON_OPERATIONS);
 const rollOut = (input: RolloutInput): Promise<RolloutResult> => roll(input, ON_ROLLOUTS);

@@ -25,6 +25,7 @@ export function reporting(run: RunState): Observer {
   if (places.length === 0 && heartbeat === null) return {};
   const { workflowId, firstExecutionRunId: firstRunId } = workflowInfo();
   const id = reportId(workflowId, firstRunId);
+  /** Counts the signals, which may arrive in another order. */
   let seq = 0;
   let known: ReportedRun | null = null;
 
@@ -102,6 +103,7 @@ export const announcing = ({ facts: { notify }, result, input }: RunState): Obse
         leftOut: deployments.length - listed.length,
         ...schedulePausedBy(result),
       },
+      // A measured heartbeat hears of start and end from the report of the run. A rollout has none.
       heartbeat: measuredHeartbeat(input.heartbeat, notify) === null ? input.heartbeat : undefined,
       summary: `Notify that a run ended: ${outcome ?? 'Internal'}`,
     });

@@ -52,11 +52,12 @@ export function createSchedules(session: Session): Schedules {
     if (scheduleId.startsWith(SCHEDULE_PREFIX)) return schedule.getHandle(scheduleId);
     throw new BelayError('NotFound', `${scheduleId} is not a schedule of Belay; \`belay schedule list\` shows them`);
   };
-  const change = (to: 'pause' | 'unpause', id: string, given: string): Promise<PausedBefore> =>
+  const setPaused = (to: 'pause' | 'unpause', id: string, given: string): Promise<PausedBefore> =>
     ask(`${to === 'pause' ? 'pause' : 'resume'} ${id}`, async () => {
-      const [schedule, reason] = [handle(id), requireReason(given)];
-      const { paused, note } = (await describeSchedule(schedule)).state;
-      await schedule[to](reason);
+      const found = handle(id);
+      const reason = requireReason(given);
+      const { paused, note } = (await describeSchedule(found)).state;
+      await found[to](reason);
       return { paused, note: note || null };
     });
   return {
@@ -70,8 +71,8 @@ export function createSchedules(session: Session): Schedules {
         }
       }),
     list: () => ask('list schedules', () => listSchedules(session)),
-    pause: (id, reason) => change('pause', id, reason),
-    resume: (id, reason) => change('unpause', id, reason),
+    pause: (id, reason) => setPaused('pause', id, reason),
+    resume: (id, reason) => setPaused('unpause', id, reason),
     async trigger(id) {
       await ask(`trigger ${id}`, async () => {
         const { policies, info, raw } = await describeSchedule(handle(id));

@@ -18,7 +18,10 @@ import { joinQueue, waitersIn } from '../../rules/wait-queue.ts';
 const lockRequestedSignal = defineSignal<[LockRequested]>(SIGNALS.lockRequested);
 export const lockReleasedSignal = defineSignal<[LockReleased]>(SIGNALS.lockReleased);
 
-/** Passes the lock and the rest of the queue to the first waiter that still exists. Call it last. */
+/**
+ * Tells the first waiter that takes the signal, and gives it the rest of the queue. It still has to be the first to start
+ * its operation. A waiter that takes no more signals leaves the queue; its timer makes up for that. Call it last.
+ */
 type ReleaseLock = (backup: BackupConclusion | null) => Promise<void>;
 
 /** Decides who stays in a queue, in which order. @returns the queue, and what was sent to those who leave */
@@ -38,15 +41,15 @@ export function openLockQueue(inherited: readonly Waiter[], settle: SettleQueue)
   });
   return async (backup) => {
     await joined;
-    let next: Waiter | undefined;
+    let heir: Waiter | null = null;
     while (queue.length > 0) {
-      next ??= queue.shift();
-      if (next === undefined) return;
-      const waiters = queue;
+      const [first, ...rest] = queue as [Waiter, ...Waiter[]];
+      const to: Waiter = heir ?? first;
+      const waiters: Waiter[] = heir === null ? rest : queue;
       queue = [];
-      const isSignalled = await signalReleased(next, { lockId, waiters, backup });
-      // Waiters that arrived during a successful signal are forwarded to the same run in the next round.
-      if (!isSignalled) [next, queue] = [undefined, joinQueue(waiters, queue)];
+      // Waiters that arrive meanwhile are in the queue afterwards, and follow to the heir in the next round.
+      if (await signalReleased(to, { lockId, waiters, backup })) heir = to;
+      else [heir, queue] = [null, joinQueue(waiters, queue)];
     }
   };
 }
@@ -57,6 +60,7 @@ export async function requestLock(lockId: string, waiters: Waiter[], runId?: str
   return (await signalled(() => holder.signal(lockRequestedSignal, { waiters }))) !== 'absent';
 }
 
+/** For a waiter that was told and does not want the lock any more. */
 export async function forwardRelease(message: LockReleased): Promise<void> {
   const [next, ...rest] = message.waiters;
   if (next !== undefined && !(await signalReleased(next, { ...message, waiters: rest })))

@@ -79,8 +79,8 @@ async function runSteps(run: RunState, beganMs: number, steps: RunSteps): Promis
 
 /** Whether a part failed by itself. A newer run does not repair that. */
 function hasEndedBadly({ outcome }: Conclusion): boolean {
-  if (outcome === 'cancelled' || outcome === 'not_started' || outcome === 'completed') return false;
-  return outcome === 'failed' || patched('backup-ended-when-left');
+  const isBad = outcome !== 'cancelled' && outcome !== 'not_started' && outcome !== 'completed';
+  return isBad && (outcome === 'failed' || patched('backup-ended-when-left'));
 }
 
 /** Whether a request was sent that may have had an effect. */
