@@ -69,15 +69,14 @@ export async function policyOfFile(
   }
 
   function take(next: { configuration: Configuration; policy: Policy }, found: string): void {
-    const isOther = problem !== null || next.policy.hash !== policy.hash;
-    const isNews = version !== null || isOther;
+    const isOther = problem !== null || appliedText(next.configuration) !== appliedText(configuration);
+    const late = READ_AT_START.filter((key) => atStart(next.configuration, key) !== atStart(first, key));
+    const isNews = version !== null || isOther || late.length > 0;
     ({ configuration, policy } = next);
     [version, problem] = [found, null];
     if (!isNews) return;
     if (isOther) log.info({ policy: policy.hash }, 'belay.yaml changed: its policy is in force now');
-    const late = READ_AT_START.filter((key) => atStart(configuration, key) !== atStart(first, key));
-    if (late.length > 0)
-      log.warn(`belay.yaml changed: restart this worker, which reads ${late.join(', ')} when it starts`);
+    if (late.length > 0) log.warn(`belay.yaml changed: restart this worker to apply ${late.join(', ')}`);
     onRead(true);
   }
 
@@ -97,11 +96,16 @@ export async function policyOfFile(
   };
 }
 
-/** Of the worker's settings. Where a report goes is policy, so its `for` is none of them. */
-const READ_AT_START = ['api', 'statuses', 'deploymentId', 'notify', 'formerly'] as const;
+const READ_AT_START: readonly (keyof Configuration)[] = ['api', 'statuses', 'deploymentId', 'notify', 'formerly'];
 
-const atStart = (configuration: Configuration, key: (typeof READ_AT_START)[number]): string =>
-  JSON.stringify(configuration[key], (name, value: unknown) => (name === 'for' ? undefined : value)) ?? '';
+/** Where a report goes is policy, so its `for` is none of what a worker reads at its start. */
+const atStart = (configuration: Configuration, key: keyof Configuration): string =>
+  JSON.stringify(configuration[key] ?? null, (name, value: unknown) => (name === 'for' ? undefined : value));
+
+function appliedText(configuration: Configuration): string {
+  const applied = Object.entries(configuration).filter(([key]) => !READ_AT_START.some((it) => it === key));
+  return JSON.stringify([applied, Object.values(configuration.notify?.reports ?? {}).map((it) => it.for ?? null)]);
+}
 
 const MISSING = 'missing';
 

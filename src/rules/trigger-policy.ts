@@ -33,7 +33,7 @@ export type TriggerResult<A> =
   | { kind: 'refused'; message: string }
   /** Not sent, but an earlier execution of the same operation may have sent it, or one from before a restore. */
   | { kind: 'reset'; message: string }
-  /** `isLost`: no worker reported it. `scheduledAt`: what the worker reported. */
+  /** `isLost`: no worker reported it. `scheduledAt`: when Temporal learned of it, as the worker reported. */
   | { kind: 'ambiguous'; message: string; isLost?: true; scheduledAt?: string };
 
 export type NotAccepted = Exclude<TriggerResult<never>, { kind: 'accepted' }>;

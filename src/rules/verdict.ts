@@ -174,6 +174,16 @@ export const NO_OBSERVATIONS: Observations = {
   row: BROKEN_ROW,
 };
 
+/**
+ * Forgets what reads before the answer to the request showed of another deployment, if that answer tells which one is ours.
+ */
+export function onlyOfOurs(context: VerdictContext, seen: Observations): Observations {
+  const known = knownIds(context);
+  const triggers = newTriggerIds(known);
+  const isOurs = Object.values(seen.ids.own).every((id) => triggers.includes(id));
+  return !isOursKnown(known) || isOurs ? seen : { ...NO_OBSERVATIONS, ids: { ...NO_IDS_SEEN, moved: seen.ids.moved } };
+}
+
 /** Only reads after the acceptance and after an outage count towards the settle time. */
 export const startRow = (seen: Observations, nowMs: number): Observations => ({
   ...seen,
@@ -291,6 +301,9 @@ export function strongestEvidence(
 
 export const ID_FIELD_REMEDY =
   'if that is not the id of a deployment, name the field that is, or none, as deploymentId in belay.yaml';
+
+export const NEVER_SHOWN_REMEDY =
+  'if the id in its answer to the request is not that of a deployment, set deploymentId to none in belay.yaml';
 
 /** A reading that shows that a deployment began after the baseline, and how it shows this. */
 export interface Trace {

@@ -17,7 +17,7 @@ export function parseBody(body: Buffer): JsonObject | null {
     if (depthOf(text) > MAX_DEPTH) return null;
     // Rejects __proto__ and constructor.prototype.
     secureJson.parse(text);
-    const json = parse(text);
+    const json = parse(text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
     return isObject(json) ? json : null;
   } catch {
     return null;

@@ -54,7 +54,7 @@ describe('the policy of a worker', () => {
 
   test('is said to be in force only if it changed, and a setting that is read at the start needs a restart', async () => {
     const inForce = 'belay.yaml changed: its policy is in force now';
-    const restart = 'belay.yaml changed: restart this worker, which reads statuses when it starts';
+    const restart = 'belay.yaml changed: restart this worker to apply statuses';
     await writeFile(path, '# something else\n');
     await policy();
     assert.deepEqual(logged, []);
@@ -67,6 +67,18 @@ describe('the policy of a worker', () => {
     await writeFile(path, '# as it was\n');
     await policy();
     assert.deepEqual(logged, [restart, inForce, restart, inForce]);
+  });
+
+  test('is said to be in force where only the targets of a report changed', async () => {
+    process.env['REPORT_TOKEN'] = 'token';
+    const report = (site: string) =>
+      `notify: { reports: { hub: { kind: github, repository: a/b, as: status, token: { env: REPORT_TOKEN }, for: { sites: [${site}] } } } }\n`;
+    await writeFile(path, report('1'));
+    policy = await begin(await readConfiguration(file()));
+    await writeFile(path, report('22'));
+    await policy();
+    delete process.env['REPORT_TOKEN'];
+    assert.deepEqual(logged, ['belay.yaml changed: its policy is in force now']);
   });
 
   test('stays as it was while the file has a mistake, and until it is corrected', async () => {

@@ -87,8 +87,8 @@ test('a flood sends one signal every ten seconds', async (t) => {
 
 const FLEET = Array.from({ length: 1_000 }, (_, index) => String(index));
 
-/** Sends a hold to a rollout over the fleet. @returns the ids of the rollouts that take it */
-function holdIn(historyLength: number, pending: number) {
+/** @returns what sends a hold to a rollout over the fleet, and resolves to the ids of the rollouts that took it */
+function holdIn(historyLength: number, pending: number | 'silent') {
   const rollout = { workflowId: 'rollout:steady:k', memo: { servers: FLEET } };
   async function* list() {
     yield await Promise.resolve(rollout);
@@ -96,22 +96,30 @@ function holdIn(historyLength: number, pending: number) {
   const describe = () => Promise.resolve({ ...rollout, historyLength });
   const targets = FLEET.map((serverId, index) => ({
     serverId,
-    startedAt: index < pending ? null : '2026-11-28T20:00:00.000Z',
-    outcome: index < pending ? null : 'completed',
+    startedAt: index < Number(pending) ? null : '2026-11-28T20:00:00.000Z',
+    outcome: index < Number(pending) ? null : 'completed',
   }));
-  const query = () => Promise.resolve({ result: { targets } });
+  const query = () =>
+    pending === 'silent' ? Promise.reject(new Error('no answer')) : Promise.resolve({ result: { targets } });
   const getHandle = () => ({ describe, query, signal: () => Promise.resolve() });
   const hold = { serverId: '12', event: 'event:panel:1', reason: 'an alert fired' };
-  return createHoldServer({ workflow: { list, getHandle } } as unknown as Client)({ hold, excludeWorkflowIds: [] });
+  const withDeadline = (_: unknown, ask: () => Promise<unknown>) => ask();
+  const send = createHoldServer({ withDeadline, workflow: { list, getHandle } } as unknown as Client);
+  return () => send({ hold, excludeWorkflowIds: [] });
 }
 
 test('a hold is not signalled to a rollout whose history has room for no more than its servers', async () => {
   const { maxEvents, eventsPerServer, maxThawLooks, eventsPerThawLook } = HISTORY_BUDGET;
   const fullFrom = maxEvents - maxThawLooks * eventsPerThawLook - 600 * eventsPerServer;
-  assert.deepEqual(await holdIn(fullFrom - 1, 600), ['rollout:steady:k']);
-  assert.deepEqual(await holdIn(fullFrom, 600), []);
+  assert.deepEqual(await holdIn(fullFrom - 1, 600)(), ['rollout:steady:k']);
+  assert.deepEqual(await holdIn(fullFrom, 600)(), []);
 });
 
 test('a hold is signalled to a rollout whose long history is that of the servers that have ended', async () => {
-  assert.deepEqual(await holdIn(900 * 16, 100), ['rollout:steady:k']);
+  assert.deepEqual(await holdIn(900 * 16, 100)(), ['rollout:steady:k']);
+});
+
+test('a hold that cannot be sent, because the rollout does not say how many servers are left, is sent again', async () => {
+  const send = holdIn(900 * 16, 'silent');
+  for (let times = 0; times < 3; times += 1) await assert.rejects(send(), /no answer/);
 });

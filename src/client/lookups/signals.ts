@@ -62,7 +62,12 @@ export function createThrottledSignal<T>(
     latest.set(key, entry);
     const forget = () => void (latest.get(key) === entry && latest.delete(key));
     clock.after(atMs - nowMs + TIMING.event.floodSignalGapMs, forget);
-    if (atMs <= nowMs) return send(workflowId, argument);
+    if (atMs <= nowMs)
+      return send(workflowId, argument).catch((error: unknown) => {
+        // What follows must not share a signal that was not sent.
+        if (latest.get(key) === entry) latest.delete(key);
+        throw error;
+      });
     // If this fails or the process ends first, only time is lost: the same signal was sent less than a gap ago.
     clock.after(atMs - nowMs, () => void send(workflowId, argument).catch(() => undefined));
     return Promise.resolve(true);

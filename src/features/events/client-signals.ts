@@ -8,6 +8,7 @@ import { MAX_TARGETS } from '../../request/limits.ts';
 import { backupServerId, deploySiteId, waitingRunPrefixes } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { isPending } from '../../contract/results.ts';
+import { TIMING } from '../../contract/timing.ts';
 import { firstListed, ofType, quoted, RUNNING } from '../../client/list-filter.ts';
 import { acceptsSignals, createThrottledSignal, type SignalClock, isOfService } from '../../client/lookups/signals.ts';
 import type { ServerHold, HoldInput, RolloutMemo, RolloutProgress } from '../rollouts/shapes.ts';
@@ -56,18 +57,24 @@ async function waitingRuns(client: Client, named: Pick<WakeInput, 'serverId' | '
  *
  * @throws Error if the rollout has to be asked and does not answer
  */
-async function hasRoomForHold(handle: WorkflowHandle, description: WorkflowExecutionDescription): Promise<boolean> {
+async function hasRoomForHold(
+  client: Client,
+  handle: WorkflowHandle,
+  description: WorkflowExecutionDescription,
+): Promise<boolean> {
   const { historyLength, memo } = description;
   const { servers } = (memo ?? {}) as Partial<RolloutMemo>;
   if (leavesRoomInRollout(historyLength, servers?.length ?? MAX_TARGETS)) return true;
-  const { result } = await handle.query<RolloutProgress>(QUERIES.progress);
+  const { result } = await client.withDeadline(Date.now() + TIMING.client.queryMs, () =>
+    handle.query<RolloutProgress>(QUERIES.progress),
+  );
   return leavesRoomInRollout(historyLength, result.targets.filter(isPending).length);
 }
 
 /** Create one per worker, because it limits the rate of signals. */
 export function createHoldServer(client: Client, clock?: SignalClock): (input: HoldInput) => Promise<string[]> {
   const accepts = (handle: WorkflowHandle) =>
-    acceptsSignals(handle, undefined, undefined, (it) => hasRoomForHold(handle, it));
+    acceptsSignals(handle, undefined, undefined, (it) => hasRoomForHold(client, handle, it));
   const signal = createThrottledSignal<ServerHold>(client, HOLD_SIGNAL, ({ serverId }) => serverId, accepts, clock);
   return async ({ hold, excludeWorkflowIds }) => {
     const rollouts = await firstListed(client, `${ofType(ROLLOUT_TYPE)} AND ${RUNNING}`);

@@ -44,7 +44,7 @@ function operationDetails({ phase, result, waiting }: OperationProgress, parentI
       'Last status': orNothing(result.lastStatus, codeSpan),
       'Read at': waiting !== null && 'lastReadAt' in waiting ? orNothing(waiting.lastReadAt) : null,
       Evidence: isDeployment ? (result.evidence ?? 'none yet') : null,
-      Check: isDeployment ? checkFacts(result) : null,
+      Check: isDeployment ? checkFacts(result, waiting) : null,
     }),
     isDeployment ? evidenceLegend([result.evidence]) : null,
     outcome === null && parentId !== null
@@ -53,11 +53,14 @@ function operationDetails({ phase, result, waiting }: OperationProgress, parentI
   );
 }
 
-function checkFacts({ check }: DeploymentResult): string | null {
+function checkFacts({ check }: DeploymentResult, waiting: OperationProgress['waiting']): string | null {
   if (check === undefined || check === null) return null;
   const { name, outcome, reads, goodReads, baseline, last } = check;
-  const [before, after] = [baseline, last].map((read) => (read === null ? 'nothing yet' : codeSpan(readText(read))));
-  return `${codeSpan(name)}: ${outcome ?? 'no outcome yet'}, ${goodReads} of ${counted(reads, 'read')} good; before the request: ${before}; last: ${after}`;
+  const [before, read] = [baseline, last].map((it) => (it === null ? null : readText(it)));
+  const shown = (text: string | null = null) => (text === null ? 'nothing yet' : codeSpan(text));
+  // While it waits, it also says which commit it awaits.
+  const after = waiting?.kind === 'check' ? waiting.last : read;
+  return `${codeSpan(name)}: ${outcome ?? 'no outcome yet'}, ${goodReads} of ${counted(reads, 'read')} good; before the request: ${shown(before)}; last: ${shown(after)}`;
 }
 
 function requestText({ trigger, acceptedAt }: BackupResult | DeploymentResult): string {

@@ -69,7 +69,7 @@ export interface Rollouts {
   list(filter?: RolloutFilter): Promise<RolloutResult[]>;
 }
 
-/** @returns what is left of an override from this time, ISO 8601; undefined if nothing is */
+/** @returns what is left of an override that was given at `since`, ISO 8601; undefined if nothing is */
 export type LeftOfOverride = (
   session: Session,
   override: FreezeOverride,

@@ -103,7 +103,7 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
     },
     decide(action, by, reason) {
       result.decisions.push({ at: new Date().toISOString(), action, by: plainText(by), reason: plainText(reason) });
-      if (result.decisions.length > MAX_DECISIONS) forgetOne(result.decisions);
+      if (result.decisions.length > MAX_DECISIONS) forgetOne(result);
       const phase = action === 'resume' ? (openPhase(rollout) ?? 'running') : PHASES[action];
       if (phase === undefined) rollout.refresh();
       else rollout.setPhase(phase);
@@ -131,14 +131,11 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
   return rollout;
 }
 
-/**
- * The rollout goes by its last pause, by the hold that it paused for, and by its stop. What its servers are held for, the
- * servers know.
- */
-function forgetOne(decisions: Decision[]): void {
-  const cause = patched('keeps-what-paused') ? lastPause(decisions)?.by : undefined;
+/** The rollout goes by its last pause, by its stop, and by the holds that it paused for or still may pause for. */
+function forgetOne({ decisions, targets }: RolloutResult): void {
+  const kept = patched('keeps-what-paused') ? [lastPause(decisions)?.by, ...targets.map((it) => it.heldByEvent)] : [];
   const first = decisions.findIndex(
-    ({ action, by }) => (action === 'hold' && by !== cause) || action === 'release' || action === 'note',
+    ({ action, by }) => (action === 'hold' && !kept.includes(by)) || action === 'release' || action === 'note',
   );
   decisions.splice(patched('keeps-pauses') ? Math.max(0, first) : 0, 1);
 }

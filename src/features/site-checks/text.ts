@@ -41,7 +41,7 @@ export const plainRead = ({ why, ...read }: SiteRead): SiteRead => ({
 export function readText({ kind, why, httpStatus, commit }: SiteRead, awaited: string | null = null): string {
   const met = `status ${httpStatus}${awaited === null ? ', as expected' : ''}`;
   const shown = commit === null ? '' : `, commit ${commitText(commit)}`;
-  const missing = awaited === null ? '' : `, while commit ${commitText(awaited)} is awaited`;
+  const missing = awaited === null ? '' : `, but commit ${commitText(awaited)} is expected`;
   return `${kind === 'holds' ? met : why}${shown}${missing}`;
 }
 

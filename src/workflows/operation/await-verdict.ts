@@ -10,6 +10,7 @@ import {
   decideVerdict,
   hasLostIdsTooEarly,
   ID_FIELD_REMEDY,
+  NEVER_SHOWN_REMEDY,
   isTriggerInDoubt,
   observe,
   startRow,
@@ -117,7 +118,7 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
   if (polled.kind === 'decided') return polled.value;
   if (polled.kind === 'given_up' || polled.kind === 'cancelled')
     return concludeInterrupted(operation, nameOf(result), polled);
-  return concludeExhausted(operation, input.tries, reading, seen, context.baseline);
+  return concludeExhausted(operation, input.tries, reading, seen, context);
 }
 
 const nameOf = ({ target }: DeploymentResult): string => `the deployment of ${targetText(target)}`;
@@ -160,8 +161,8 @@ function concludeExhausted(
   poller: Poller<DeploymentResult>,
   tries: number,
   reading: StatusReading | null,
-  { standing }: Observations,
-  baseline: StatusReading | null,
+  { standing, ids }: Observations,
+  { baseline, idsAreNamed = false }: VerdictContext,
 ): Conclusion {
   const { evidence } = poller.result;
   const name = nameOf(poller.result);
@@ -169,7 +170,10 @@ function concludeExhausted(
   const unknown = (why: string) => conclude('unknown', 'OutcomeUnknown', `${name}: ${why}`);
   if (reading === null)
     return conclude('timed_out', 'DeploymentTimedOut', `${name} had not started after ${tries} tries`);
-  if (standing === 'another') return unknown(`the service shows a deployment with another id ${state}`);
+  if (standing === 'another') {
+    const remedy = idsAreNamed && !ids.isTriggers ? `; ${NEVER_SHOWN_REMEDY}` : '';
+    return unknown(`the service shows a deployment with another id ${state}${remedy}`);
+  }
   if (reading.state === 'in_progress' && !contradicts(standing))
     return conclude('timed_out', 'DeploymentTimedOut', `${name} had not finished ${state}`);
   if (standing === 'before' || standing === 'kept')

@@ -11,7 +11,7 @@ import { whyTooLate } from '../../rules/deadline.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { isUnauthorized, refusalOf } from '../../rules/read-failures.ts';
-import { idsBesideBaseline, keepIds, type StatusReading } from '../../rules/verdict.ts';
+import { idsBesideBaseline, keepIds, onlyOfOurs, type StatusReading } from '../../rules/verdict.ts';
 import { conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
 import { hasRoom } from '../history.ts';
 import { pollUntil } from '../polling/poll-until.ts';
@@ -85,8 +85,10 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
 function follow(deployment: Deployment, { context, result, seen, trace, sentMs }: Sent): Promise<Conclusion> {
   const [triggerIds, start] =
     result.kind === 'accepted' ? [result.answer.ids ?? {}, { seen, trace, sentMs }] : [{}, { seen, trace }];
-  const idsAreNamed = deployment.input.deploymentId !== undefined && patched('named-ids');
-  return awaitVerdict(deployment, { ...context, accepted: true, triggerIds, idsAreNamed }, start);
+  const { deploymentId = 'none' } = deployment.input;
+  const idsAreNamed = deploymentId !== 'none' && patched('named-ids');
+  const known = { ...context, accepted: true, triggerIds, idsAreNamed };
+  return awaitVerdict(deployment, known, { ...start, seen: onlyOfOurs(known, start.seen) });
 }
 
 /* The baseline: the latest status just before the trigger, once no other deployment is in progress. */

@@ -173,13 +173,14 @@ async function awaitService(
 
 /**
  * Temporal learns of a request only at the end of the workflow task that sends it, which can take as long as the task may
- * take. The worker that sent it reports when that was.
+ * take. The worker that sent it reports when Temporal learned of it.
  */
 function underWayUntilMs(result: NotAccepted, sentMs: number): number {
   const isLost = result.kind === 'ambiguous' && result.isLost === true;
   const taskMs = isLost && patched('under-way-after-its-task') ? TIMING.worker.workflowTaskMs : 0;
   const scheduledAt = result.kind === 'ambiguous' ? result.scheduledAt : undefined;
-  return (scheduledAt === undefined ? sentMs + taskMs : Date.parse(scheduledAt)) + TIMING.post.underWayMs;
+  const isKnown = scheduledAt !== undefined && patched('under-way-since-scheduled');
+  return (isKnown ? Date.parse(scheduledAt) : sentMs + taskMs) + TIMING.post.underWayMs;
 }
 
 /* One POST: a regular activity with one attempt. */

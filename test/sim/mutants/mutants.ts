@@ -27,7 +27,7 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'a holder forgets the rest of its queue',
-    changes: [change('workflows/lock/release.ts', 'const waiters = queue;', 'const waiters: Waiter[] = [];')],
+    changes: [change('workflows/lock/release.ts', 'heir === null ? rest : queue;', '[];')],
   },
   {
     rule: 'the next holder starts without the queue',
@@ -71,7 +71,7 @@ const SIM_MUTANTS: Mutant[] = [
   },
   {
     rule: 'the last of a queue is served first',
-    changes: [change('workflows/lock/release.ts', 'next ??= queue.shift();', 'next ??= queue.pop();')],
+    changes: [change('workflows/lock/release.ts', '= queue as [', '= queue.toReversed() as [')],
   },
   {
     rule: 'reads are counted twice',

@@ -199,6 +199,26 @@ describe('a rollout', () => {
     }),
   );
 
+  test(
+    'that pauses for a held server continues once that server is released, however often another one was held before',
+    inFleet(async (stack) => {
+      const [first, canary, noisy] = servers(3);
+      const waves = [
+        { name: 'canary', targets: [first, canary!] },
+        { name: 'rest', targets: [noisy!] },
+      ];
+      stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
+      const rollout = begin(stack, [], { waves, maxAtOnce: 1, onFailures: 'pause' });
+      await backsUp(stack, first.serverId);
+      await hold(stack, rollout, canary!.serverId);
+      await holdAndRelease(stack, rollout, noisy!.serverId);
+      stack.sandbox.finish({ server: first.serverId }, 'completed');
+      await reaches(stack, rollout, 'paused');
+      await decide(stack, rollout, 'resume', { ...ANNE, serverId: canary!.serverId });
+      assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), ['completed', 'completed', 'completed']);
+    }),
+  );
+
   for (const kind of ['alert.fired', 'resource.deleted'] as const) {
     test(
       `holds a server named by ${kind} until a user releases it`,

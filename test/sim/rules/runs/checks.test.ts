@@ -214,14 +214,14 @@ describe('a check after a deployment', () => {
   );
 
   test(
-    'says which commit it awaits while the site shows another one',
+    'says which commit it expects while the site shows another one',
     checked(async (stack) => {
       begin(stack, [OLD, FAILED], { ...NEW, commit: THIRD });
       const run = stack.start({ siteIds: [SITE], commit: OURS });
       await stack.until('some reads', () => pages(stack).length > 4);
       await stack.forward(MOMENT_MS);
       const { sentence } = await stack.query<Explanation>(deploySiteId(SITE), QUERIES.why);
-      assert.match(sentence, /last read: "status 200, commit 9d9d9d9d9d9d, while commit 3f2c1ab0d9e8 is awaited"/);
+      assert.match(sentence, /last read: "status 200, commit 9d9d9d9d9d9d, but commit 3f2c1ab0d9e8 is expected"/);
       stack.cancel(run);
       await endOf(stack, run);
     }),

@@ -22,6 +22,7 @@ interface Case {
   name: string;
   old?: object | object[];
   answered?: object;
+  answeredAfterMs?: number;
   reads: object[];
   verdict: string;
   error?: RegExp;
@@ -189,8 +190,26 @@ const CASES: Case[] = [
   {
     name: 'with the id that deploymentId names, the earlier one that leaves its final word is a replica that lags',
     answered: { id: 2 },
-    reads: [is('running', 1), is('failed', 1), is('failed', 1), is('completed', 2)],
+    reads: [is('running', 1), ...Array.from({ length: 9 }, () => is('failed', 1)), is('completed', 2)],
     verdict: 'completed by identity',
+    options: NAMED,
+  },
+  {
+    name: 'with the id that deploymentId names, a push that was read before the answer to the request is forgotten',
+    old: WITHOUT_ID,
+    answered: { id: 2 },
+    answeredAfterMs: 4_000,
+    reads: [is('running', 3), is('running', 3), is('failed', 3), is('completed', 2)],
+    verdict: 'completed by settled',
+    options: NAMED,
+  },
+  {
+    name: 'with the id that deploymentId names, a push that was read before the answer is no evidence of ours',
+    answered: { id: 2 },
+    answeredAfterMs: 4_000,
+    reads: [is('running', 3), is('running', 3), is('failed', 3)],
+    verdict: 'unknown by OutcomeUnknown',
+    error: /shows a deployment with another id after \d+ tries.*; if the id .* set deploymentId to none in belay\.yaml/,
     options: NAMED,
   },
   {
@@ -254,9 +273,9 @@ const CANNOT_TELL: Case[] = [
   },
 ];
 
-async function deploy(stack: VirtualStack, answers: Pick<Case, 'old' | 'answered' | 'reads' | 'input'>) {
-  const { old = is('completed', 1), answered = {}, reads, input = {} } = answers;
-  const siteId = namedSite(stack.sandbox, { old, answered, now: reads });
+async function deploy(stack: VirtualStack, answers: Omit<Case, 'name' | 'verdict' | 'error' | 'options'>) {
+  const { old = is('completed', 1), answered = {}, answeredAfterMs = 0, reads, input = {} } = answers;
+  const siteId = namedSite(stack.sandbox, { old, answered, answeredAfterMs, now: reads });
   const run = stack.start({ siteIds: [siteId], deploy: { intervalMs: INTERVAL_MS, tries: 30 }, ...input });
   return { siteId, result: await stack.result(run) };
 }

@@ -7,18 +7,20 @@ interface Answers {
   old: object | object[];
   /** To the request. */
   answered: object;
+  /** How long that takes. Default: no time. */
+  answeredAfterMs?: number;
   /** To the later reads, one after another, and the last one to all others. */
   now: object | object[];
 }
 
-export function namedSite(sandbox: Controls, { old, answered, now }: Answers, target = fresh('a')): string {
+export function namedSite(sandbox: Controls, { old, answered, answeredAfterMs = 0, now }: Answers, target = fresh('a')): string {
   const body = (it: object) =>
     ({ kind: 'body', code: 200, type: 'application/json', text: JSON.stringify(it) }) as const;
   const answers = Array.isArray(now) ? (now as object[]) : [now];
   const before = Array.isArray(old) ? (old as object[]) : [old, old];
   sandbox.fault(
     ...before.map((it) => ({ route: 'latest', target, answer: body(it) }) as const),
-    { route: 'deploy', target, effect: true, answer: body(answered) },
+    { route: 'deploy', target, effect: true, answer: body(answered), delayMs: answeredAfterMs },
     ...answers.map((it, index) => ({
       ...({ route: 'latest', target, answer: body(it) } as const),
       times: index === answers.length - 1 ? 999 : 1,
