@@ -49,13 +49,19 @@ export const APPROVALS: TestedMutant[] = [
   {
     rule: 'a receipt is good with too few approvals',
     changes: [
-      change('features/approvals/actions-receipts.ts', 'if (requested.length > 0) requireEnough(approved, proofs);', ''),
+      change(
+        'features/approvals/actions-receipts.ts',
+        'if (requested.length > 0) requireEnough(approved, proofs);',
+        '',
+      ),
     ],
     test: unit('receipts', 'with too few approvals is good only if nothing was requested'),
   },
   {
     rule: 'a receipt is good although its rollout began a wave that was rejected',
-    changes: [change('features/approvals/actions-receipts.ts', "if (it.what === 'run') return runIn(it, servers);", '')],
+    changes: [
+      change('features/approvals/actions-receipts.ts', "if (it.what === 'run') return runIn(it, servers);", ''),
+    ],
     test: unit('rollout-receipts', 'is not good with'),
   },
   {

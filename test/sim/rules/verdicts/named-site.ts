@@ -13,7 +13,11 @@ interface Answers {
   now: object | object[];
 }
 
-export function namedSite(sandbox: Controls, { old, answered, answeredAfterMs = 0, now }: Answers, target = fresh('a')): string {
+export function namedSite(
+  sandbox: Controls,
+  { old, answered, answeredAfterMs = 0, now }: Answers,
+  target = fresh('a'),
+): string {
   const body = (it: object) =>
     ({ kind: 'body', code: 200, type: 'application/json', text: JSON.stringify(it) }) as const;
   const answers = Array.isArray(now) ? (now as object[]) : [now];
