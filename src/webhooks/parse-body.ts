@@ -17,7 +17,8 @@ export function parseBody(body: Buffer): JsonObject | null {
     if (depthOf(text) > MAX_DEPTH) return null;
     // Rejects __proto__ and constructor.prototype.
     secureJson.parse(text);
-    const json = parse(text, undefined, { onDuplicateKey: ({ newValue }) => newValue });
+    // It also rejects a key with two values: a signature would cover both, and the sender may mean the other one.
+    const json = parse(text);
     return isObject(json) ? json : null;
   } catch {
     return null;
