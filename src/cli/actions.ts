@@ -14,6 +14,7 @@ import { endNow, onSignal } from '../process/signals.ts';
 import { CANCELLATION_REQUESTED, resultLines, resultOfError, runTable, noteUnreadable } from './run-text.ts';
 import {
   captureSignals,
+  howToContinue,
   viewOfRun,
   startAndPrint,
   waitAndPrint,
@@ -121,7 +122,8 @@ export type OneRunOptions = WaitingOptions & {
 };
 
 export function wait(id: string, options: OneRunOptions): Promise<void> {
-  onSignal((signal) => endNow(signal, id));
+  const named = { workflowId: id, runId: options.runId ?? null, attached: true };
+  onSignal((signal) => endNow(signal, id, [howToContinue(named, options)]));
   return exitWith((belay) => {
     if (isRollout(id)) {
       if (options.follow === true) throw new BelayError('Usage', `--follow is for runs, and ${id} is a rollout`);

@@ -146,11 +146,7 @@ export async function waitAndPrint<R extends AnyResult>(
     await writeSummary(options.summary, () => shown.markdown(result));
     if (!(error instanceof BelayError) || error.type !== 'StoppedWaiting') return exitCodeOfResult(result);
     const name = shellArguments(last);
-    const follow = options.follow === true ? ' --follow' : '';
-    printNote([
-      `To continue waiting: \`belay wait ${name}${follow}\``,
-      `To cancel the ${view.what}: \`belay cancel ${name}\``,
-    ]);
+    printNote([howToContinue(last, options), `To cancel the ${view.what}: \`belay cancel ${name}\``]);
     return stopping.exitCode();
   } finally {
     stopping.end();
@@ -186,6 +182,9 @@ export function shellArguments({
 }: Pick<Run, 'workflowId' | 'runId' | 'attached'>): string {
   return `${shellWord(workflowId)}${attached && runId !== null ? ` --run-id ${runId}` : ''}`;
 }
+
+export const howToContinue = (waited: Parameters<typeof shellArguments>[0], { follow }: WaitingOptions): string =>
+  `To continue waiting: \`belay wait ${shellArguments(waited)}${follow === true ? ' --follow' : ''}\``;
 
 interface Stopping {
   readonly signal: AbortSignal;

@@ -3,7 +3,6 @@ import { printFailure } from './json-document.ts';
 import { printNote } from './print.ts';
 import { EXIT } from '../contract/errors.ts';
 import { emptyResult } from '../contract/results.ts';
-import { shellWord } from '../contract/safe-text.ts';
 
 /** 128 plus the signal number, as shells report it. */
 export const SIGNAL_EXIT_CODES = { SIGHUP: EXIT.hungUp, SIGINT: EXIT.interrupted, SIGTERM: EXIT.terminated } as const;
@@ -23,11 +22,11 @@ export function onSignal(next: Handler): () => void {
   return () => void (handler = before);
 }
 
-/** @param workflowId what the command was to wait for, if that is known */
-export function endNow(signal: InterruptSignal, workflowId: string | null = null): void {
+/** @param workflowId what the command was to wait for, if that is known @param hint how to go on, if it is */
+export function endNow(signal: InterruptSignal, workflowId: string | null = null, hint: string[] = []): void {
   const error = { type: 'StoppedWaiting', message: `stopped by ${signal} before there was a result` } as const;
   printFailure({ ...emptyResult(), workflowId, error }, process.argv.includes('--json'));
-  if (workflowId !== null) printNote(`To continue waiting: \`belay wait ${shellWord(workflowId)}\``);
+  printNote(hint);
   process.exit(SIGNAL_EXIT_CODES[signal]);
 }
 

@@ -142,12 +142,13 @@ describe('without Temporal or a worker', { concurrency: 4 }, () => {
 
   test('Ctrl-C before `wait` has reached Temporal names the run and how to continue', async () => {
     const { port, connected } = await mutePort();
-    const command = start(['wait', 'deploy:34:k', '--json'], { TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+    const asked = ['deploy:34:k', '--run-id', '01a2244b-1087-7be8-887e-227068df07b3', '--follow'];
+    const command = start(['wait', ...asked, '--json'], { TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
     await connected;
     command.process.kill('SIGINT');
     const { code, json, stderr } = await command.finished;
     assert.deepEqual([code, json().workflowId, json().error?.type], [130, 'deploy:34:k', 'StoppedWaiting']);
-    assert.match(stderr, /To continue waiting: `npx belay-deploy wait deploy:34:k`/);
+    assert.ok(stderr.includes(`To continue waiting: \`npx belay-deploy wait ${asked.join(' ')}\``), stderr);
   });
 
   test('run exits 7 and starts nothing if no worker polls', async () => {
