@@ -9,7 +9,10 @@ export interface Target {
 
 export const TARGET_KINDS = ['site', 'app'] as const satisfies Target['kind'][];
 
-/** The targets that an input names, in either `siteIds` or `targets`. Without both, or with an empty list, nothing is deployed. */
+/**
+ * The targets that an input names, in either `siteIds` or `targets`. Without both, or with an empty list, nothing is
+ * deployed.
+ */
 export interface TargetsInput {
   /** The sites in the order in which they are deployed. */
   siteIds?: string[];

@@ -175,7 +175,8 @@ export const NO_OBSERVATIONS: Observations = {
 };
 
 /**
- * Forgets what reads before the answer to the request showed of another deployment, if that answer tells which one is ours.
+ * Forgets what reads before the answer to the request showed of another deployment, if that answer tells which one is
+ * ours.
  */
 export function onlyOfOurs(context: VerdictContext, seen: Observations): Observations {
   const known = knownIds(context);

@@ -69,8 +69,8 @@ export async function contactFields(
 const VERSION = defineSearchAttributeKey('TemporalWorkerDeploymentVersion', 'KEYWORD');
 
 /**
- * @returns how many workflows of the queue wait for such workers, and the version of one of them; null if none waits, or if Temporal does
- * not name it
+ * @returns how many workflows of the queue wait for such workers, and the version of one of them; null if none waits, or
+ * if Temporal does not name it
  */
 export async function findUnserved(
   connection: ConnectionLike,

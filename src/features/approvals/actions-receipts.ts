@@ -1,4 +1,4 @@
-/** Checks what a receipt contains of people's answers: that they belong to its run or rollout, and allowed what it requested. */
+/** Checks that the answers in a receipt belong to its run or rollout, and allowed what it requested. */
 import { BelayError } from '../../contract/errors.ts';
 import { ROLLOUT_TYPE } from '../../contract/names.ts';
 import { isRecord } from '../../contract/plain-object.ts';

@@ -56,11 +56,11 @@ function operationDetails({ phase, result, waiting }: OperationProgress, parentI
 function checkFacts({ check }: DeploymentResult, waiting: OperationProgress['waiting']): string | null {
   if (check === undefined || check === null) return null;
   const { name, outcome, reads, goodReads, baseline, last } = check;
-  const [before, read] = [baseline, last].map((it) => (it === null ? null : readText(it)));
-  const shown = (text: string | null = null) => (text === null ? 'nothing yet' : codeSpan(text));
+  const textOf = (read: typeof last) => (read === null ? null : readText(read));
   // While it waits, it also says which commit it awaits.
-  const after = waiting?.kind === 'check' ? waiting.last : read;
-  return `${codeSpan(name)}: ${outcome ?? 'no outcome yet'}, ${goodReads} of ${counted(reads, 'read')} good; before the request: ${shown(before)}; last: ${shown(after)}`;
+  const after = waiting?.kind === 'check' ? waiting.last : textOf(last);
+  const shown = (text: string | null) => (text === null ? 'nothing yet' : codeSpan(text));
+  return `${codeSpan(name)}: ${outcome ?? 'no outcome yet'}, ${goodReads} of ${counted(reads, 'read')} good; before the request: ${shown(textOf(baseline))}; last: ${shown(after)}`;
 }
 
 function requestText({ trigger, acceptedAt }: BackupResult | DeploymentResult): string {
