@@ -48,11 +48,14 @@ function limitProblems({ maxFailures }: RolloutInput, { targets, decisions }: Ro
   const ended = targets.filter(({ startedAt, endedAt }) => startedAt !== null && endedAt !== null);
   const failures = ended.filter(({ outcome }) => outcome !== 'completed').map(({ endedAt }) => msOf(endedAt));
   const isAlone = (ms: number) => ended.filter(({ endedAt }) => msOf(endedAt) === ms).length === 1;
-  const resumedMs = (beforeMs: number) =>
-    Math.max(0, ...decisions.filter(isResume).flatMap(({ at }) => (msOf(at) <= beforeMs ? [msOf(at)] : [])));
+  const newestMs = (of: readonly Decision[], beforeMs: number) =>
+    Math.max(0, ...of.flatMap(({ at }) => (msOf(at) <= beforeMs ? [msOf(at)] : [])));
+  const resumes = decisions.filter(isResume);
+  // The release of the last held server also resumes, and accepts no failure.
+  const accepting = resumes.filter((it) => !isOfRelease(it, decisions[decisions.indexOf(it) - 1]));
   const atLeast = (ms: number) =>
-    failures.filter((it) => (it < ms || (it === ms && isAlone(it))) && it > resumedMs(ms)).length;
-  const atMost = (ms: number) => failures.filter((it) => it <= ms && it >= resumedMs(ms)).length;
+    failures.filter((it) => (it < ms || (it === ms && isAlone(it))) && it > newestMs(resumes, ms)).length;
+  const atMost = (ms: number) => failures.filter((it) => it <= ms && it >= newestMs(accepting, ms)).length;
   const tooFar = targets.flatMap(({ serverId, startedAt }) =>
     startedAt !== null && atLeast(msOf(startedAt)) > maxFailures
       ? [`${serverId} was started after too many failures`]
@@ -66,6 +69,8 @@ function limitProblems({ maxFailures }: RolloutInput, { targets, decisions }: Ro
 
 /** That of a gate accepts no failures of servers. */
 const isResume = ({ action, by }: Decision): boolean => action === 'resume' && !by.startsWith('gate:');
+const isOfRelease = ({ at, by }: Decision, before: Decision | undefined): boolean =>
+  before?.action === 'release' && before.at === at && before.by === by;
 const isEnd = ({ action }: Decision): boolean => action === 'stop' || action === 'abort';
 
 function resultProblems({ outcome, error, targets, decisions }: RolloutResult, own: readonly Run[]): string[] {

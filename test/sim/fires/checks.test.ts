@@ -265,6 +265,12 @@ test('S12: a server that is started too soon, or left out, and a result that the
     );
     assert.match(found({ decisions: [halt] }), /^S12: halted at \S+ after too few failures$/m);
     const failed = { ...second!, outcome: 'failed' as const };
+    const resume = { action: 'resume' as const, by: 'operator', reason: '', at: second!.endedAt! };
+    const twoFailed = { targets: [{ ...canary!, outcome: 'failed' as const }, failed] };
+    const later = { ...halt, at: third!.endedAt! };
+    const tooSoon = /^S12: halted at \S+ after too few failures$/m;
+    assert.match(found({ ...twoFailed, decisions: [resume, later] }), tooSoon);
+    assert.doesNotMatch(found({ ...twoFailed, decisions: [{ ...resume, action: 'release' }, resume, later] }), tooSoon);
     assert.match(found({ targets: [canary!, failed, third!] }), /^S12: \S+ was started after too many failures$/m);
     const runs = world.server.runs.filter(({ parent }) => parent?.runId === rollout.runId);
     for (const run of runs) run.startedMs = runs[0]!.startedMs;
