@@ -163,7 +163,7 @@ function note(result: Result, message: Ended, within: string[]): void {
 /** @returns the end of what it has printed so far */
 function collect({ stdout, stderr }: ChildProcess): () => string {
   let text = '';
-  for (const stream of [stdout, stderr]) stream?.on('data', (data) => (text = `${text}${String(data)}`.slice(-20_000)));
+  for (const stream of [stdout, stderr]) stream?.on('data', (data) => (text = `${text}${String(data)}`.slice(-8_000)));
   return () => text.trim();
 }
 
@@ -171,13 +171,15 @@ async function runScript({ name, args }: Script): Promise<Result> {
   const beganMs = Date.now();
   const result = newResult(name);
   say(`${name}: node --import ./tools/typescript.js ${args.join(' ')}`);
-  const child = start(args, ['ignore', 'pipe', 'inherit']);
+  // This reporter repeats the failures at its end.
+  const child = start(['--test-reporter', 'spec', ...args], ['ignore', 'pipe', 'pipe']);
   const printed = collect(child);
-  createInterface(child.stdout!).on('line', (line) => say(`${name}: ${line}`));
+  for (const stream of [child.stdout!, child.stderr!])
+    createInterface(stream).on('line', (line) => say(`${name}: ${line}`));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code === 0) result.passed.push(name);
   else if (code === EXIT_MISSING) result.omitted.push(`${name}: ${printed().split('\n').at(-1)}`);
-  else result.failures.push(`${name}\n  exited with ${code}: node --import ./tools/typescript.js ${args.join(' ')}`);
+  else result.failures.push(`${name}\n  exited with ${code}; it printed:\n${printed()}`);
   result.tookMs = Date.now() - beganMs;
   return result;
 }
