@@ -323,5 +323,5 @@ export const TIMING = {
     /** A firing that is this late needs attention. */
     lateMs: 5 * MINUTE,
   },
-  dev: { serverStartMs: 30 * SECOND, serverStopMs: 5 * SECOND, buildProgressMs: 20 * SECOND },
+  dev: { serverStartMs: 2 * MINUTE, serverStopMs: 5 * SECOND, buildProgressMs: 20 * SECOND },
 } as const;

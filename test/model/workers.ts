@@ -2,9 +2,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../support/eventually.ts';
 
 const RESTART_PAUSE_MS = 300;
-const READY_TIMEOUT_MS = 90_000;
 
 /** Kills each child if this process exits first. One listener for all of them: Node warns of a leak at the eleventh. */
 const killsAtExit = new Set<() => void>();
@@ -59,11 +59,9 @@ export function superviseWorker(cli: string, env: Record<string, string>): Super
 
   return {
     async ready() {
-      const deadlineMs = Date.now() + READY_TIMEOUT_MS;
-      while (!polls && wanted) {
-        if (Date.now() > deadlineMs) throw new Error(`the worker does not poll: ${said}`);
-        await sleep(50);
-      }
+      await eventually('a worker that polls', () => polls || !wanted).catch((error: Error) => {
+        throw new Error(`${error.message}; it printed:\n${said}`);
+      });
     },
     async down(signal, forMs) {
       const over = typeof forMs === 'number' ? sleep(forMs) : forMs;
