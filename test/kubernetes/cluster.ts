@@ -16,6 +16,8 @@ const KUBERNETES: PinnedModule = {
   module: 'k8s.io/kubernetes',
   folder: 'tools/kubernetes',
   programs: { 'kube-apiserver': 'cmd/kube-apiserver', kubectl: 'cmd/kubectl' },
+  // They run for a minute, and building them takes a quarter less without optimizations.
+  flags: ['-gcflags=all=-N -l'],
 };
 
 interface Ended {

@@ -18,6 +18,8 @@ export interface PinnedModule {
   folder: string;
   /** Name of each program, and its package in the module. */
   programs: Record<string, string>;
+  /** Additional flags of `go build`. */
+  flags?: readonly string[];
 }
 
 export interface GoPrograms {
@@ -63,13 +65,13 @@ async function download({ module, folder }: PinnedModule): Promise<string> {
   return (JSON.parse(stdout) as { Dir: string }).Dir;
 }
 
-async function build({ module, folder, programs }: PinnedModule, target: string): Promise<void> {
+async function build({ module, folder, programs, flags = [] }: PinnedModule, target: string): Promise<void> {
   const unfinished = `${target}.${process.pid}.building`;
   await mkdir(unfinished, { recursive: true });
   try {
     for (const [program, source] of Object.entries(programs)) {
       const args = ['build', '-trimpath', '-buildvcs=false', '-ldflags', '-s -w', '-o', join(unfinished, program)];
-      const go = spawn('go', [...args, `${module}/${source}`], {
+      const go = spawn('go', [...args, ...flags, `${module}/${source}`], {
         cwd: inRepository(folder),
         env: buildEnvironment(),
         stdio: ['ignore', 'ignore', 'inherit'],
