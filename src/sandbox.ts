@@ -9,7 +9,7 @@ const TOKEN = 'sandbox';
 
 export async function runSandbox(options: { host: string; port: number }): Promise<void> {
   const sandbox = await startSandbox({ token: TOKEN, ...options }).catch((error: NodeJS.ErrnoException) => {
-    throw unusable(error, { ...options, remedy: 'choose another port, or 0 for any free port' });
+    throw unusable(error, options);
   });
   print(`ready: BELAY_API_URL=${sandbox.url} BELAY_API_TOKEN=${TOKEN}`);
   await runUntilSignal();

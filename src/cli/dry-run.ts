@@ -23,6 +23,8 @@ import { triesFact } from '../request/run-details.ts';
 import { operationIdOf } from '../contract/ids.ts';
 import type { RunType } from '../contract/names.ts';
 import type { RunInput } from '../contract/run.ts';
+import type { WaveAfter } from '../features/gates/shapes.ts';
+import { durationText } from '../contract/duration.ts';
 import type { RolloutInput } from '../features/rollouts/shapes.ts';
 import { startProblem } from '../request/input/start-request.ts';
 import { validateRolloutInput } from '../request/input/rollout-input.ts';
@@ -138,8 +140,16 @@ function wavesOf({ rollout, runs }: Planned): string[] {
       const deployed = targets.map((it) => targetText(it)).join(', ');
       return `wave ${wave}: server ${serverId}${deployed === '' ? ': only a backup' : `: ${deployed}`}`;
     }),
+    ...(rollout?.waves ?? []).flatMap(({ name, after }) =>
+      after === undefined ? [] : [`after wave ${name}: ${followsText(after)}`],
+    ),
     `at most ${counted(maxAtOnce, 'server')} at once; after more than ${counted(maxFailures, 'failure')}: ${onFailures}`,
   ];
+}
+
+function followsText({ bakeMs, gates = [] }: WaveAfter): string {
+  const bakes = bakeMs === undefined ? [] : [`bakes ${durationText(bakeMs)}`];
+  return [...bakes, ...gates.map((gate) => `gate ${gate}`)].join(', then ');
 }
 
 /* Which service it would be for. */

@@ -75,7 +75,9 @@ export function errorLines(result: RunResult | RolloutResult): string[] {
   if (error === null || hasStoppedWaiting(result)) return [];
   const next = remedyFor(result, error);
   const lines = [`  ${plainText(error.message, 400)}`];
-  return next === undefined || HAS_REMEDY.test(error.message) ? lines : [...lines, `  next: ${next}`];
+  // For a rollout, a message that ends so leaves open how.
+  const isOpen = 'targets' in result && error.message.endsWith(': start it again');
+  return next === undefined || (HAS_REMEDY.test(error.message) && !isOpen) ? lines : [...lines, `  next: ${next}`];
 }
 
 function remedyFor(result: RunResult | RolloutResult, error: RunError): string | undefined {

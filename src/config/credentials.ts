@@ -132,6 +132,8 @@ export const profileFile = (): string => given('TEMPORAL_CONFIG_FILE') ?? 'the p
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  if (/^Profile .* not found/.test(error.message))
+    return `${profileFile()} has no profile ${given('TEMPORAL_PROFILE')}: add it, or correct TEMPORAL_PROFILE`;
   const { line } = error as { line?: unknown };
   // The message of the TOML parser repeats the lines around the mistake, and so perhaps a key.
   return typeof line === 'number' ? `line ${line} of ${profileFile()} is not TOML` : error.message;

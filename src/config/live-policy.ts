@@ -104,7 +104,9 @@ const atStart = (configuration: Configuration, key: keyof Configuration): string
 
 function appliedText(configuration: Configuration): string {
   const applied = Object.entries(configuration).filter(([key]) => !READ_AT_START.some((it) => it === key));
-  return JSON.stringify([applied, Object.values(configuration.notify?.reports ?? {}).map((it) => it.for ?? null)]);
+  const reported = Object.values(configuration.notify?.reports ?? {}).map((it) => it.for ?? null);
+  // The servers of a fleet are a map, which JSON would leave empty.
+  return JSON.stringify([applied, reported], (_, value: unknown) => (value instanceof Map ? [...value] : value));
 }
 
 const MISSING = 'missing';

@@ -40,7 +40,7 @@ export async function startCodecServer(
     token,
     log,
   });
-  const url = await listen(app, { host, port, remedy: 'choose another one with --port' });
+  const url = await listen(app, { host, port });
   return { url, close: () => app.close() };
 }
 

@@ -41,7 +41,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   const store = await openEventStore(temporal, service);
   const app = createReceiver({ sources, configuration, store, log });
   try {
-    const url = await listen(app, { host, port, remedy: 'choose another port, or 0 for any free port' });
+    const url = await listen(app, { host, port });
     return {
       url,
       sources: sources === null ? null : [...sources.keys()],

@@ -132,6 +132,10 @@ test('a rollout that did not start some servers names the command that retries t
     nextOf('Busy', 'stopped: server 13 of wave half is held'),
     `${retry} starts the servers that are not completed again`,
   );
+  assert.equal(
+    nextOf('ApprovalExpired', 'it was not approved in time, 0 of 1 (production): start it again'),
+    `${retry} starts the servers that are not completed again`,
+  );
 });
 
 test('a stopped rollout gives its reason once, and not again for each server that it did not start', () => {

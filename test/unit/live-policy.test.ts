@@ -81,6 +81,15 @@ describe('the policy of a worker', () => {
     assert.deepEqual(logged, ['belay.yaml changed: its policy is in force now']);
   });
 
+  test('is said to be in force where only the servers of a fleet changed', async () => {
+    const fleet = (sites: string) => `fleets: { shop: { servers: { 12: { sites: [${sites}] } } } }\n`;
+    await writeFile(path, fleet('34'));
+    policy = await begin(await readConfiguration(file()));
+    await writeFile(path, fleet('34, 35'));
+    await policy();
+    assert.deepEqual(logged, ['belay.yaml changed: its policy is in force now']);
+  });
+
   test('stays as it was while the file has a mistake, and until it is corrected', async () => {
     await writeFile(path, FREEZE);
     assert.equal(await isFrozen(), true);

@@ -227,6 +227,7 @@ test('a row of a site shows its status, since when, and why the last read failed
   const lines = targetsTable(
     [
       { ...READING, since: seen },
+      { ...READING, since: READING.readAt },
       { ...notYetRead({ kind: 'app', id: '7' }), problem: '401 Unauthorized' },
     ],
     nowMs,
@@ -235,6 +236,7 @@ test('a row of a site shows its status, since when, and why the last read failed
   assert.deepEqual(lines.map(textOf), [
     'TARGET  STATUS    FOR    READ     PROBLEM',
     'a1      building  2 min  0 s ago',
+    'a1      building  –      0 s ago',
     'app 7   –         –      –        401 Unauthorized',
   ]);
 });

@@ -18,6 +18,7 @@ for (const source of REFUSED_CERTIFICATE) {
 test('gRPC for Node and the core of the SDK get the same remedy', () => {
   for (const [text, problem] of [
     ['Last error: Error: connect ECONNREFUSED 127.0.0.1:7233', 'does not answer: connection refused'],
+    ['Name resolution failed for target dns:nonsense:7233', 'is at no address that this machine can find'],
     ["Hostname/IP does not match certificate's altnames: Host: localhost.", 'has a certificate for another name'],
     ['Last error: Error: self-signed certificate in certificate chain', 'has a certificate of an unknown authority'],
     ['Last error: Error: unable to verify the first certificate', 'has a certificate of an unknown authority'],

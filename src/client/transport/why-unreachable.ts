@@ -10,6 +10,11 @@ export interface Unreachable {
 
 /** Matched against messages of the SDK's core, which workers use, and of gRPC for Node, which commands use. */
 const REASONS: readonly [pattern: RegExp, problem: string, remedy: string][] = [
+  [
+    /Name resolution failed|failed to lookup address|dns error|ENOTFOUND/i,
+    'is at no address that this machine can find',
+    'correct TEMPORAL_ADDRESS, or the address of the profile',
+  ],
   [/ConnectionRefused|ECONNREFUSED/, 'does not answer: connection refused', START_TEMPORAL],
   [/authentication credentials|unauthorized|permission/i, 'denies access', CHECK_CREDENTIALS],
   [

@@ -9,28 +9,24 @@ export type WantedPort = number | { likely: number };
 interface ListenOptions {
   host: string;
   port: WantedPort;
-  /** What to do about a port in use. */
-  remedy: string;
 }
 
 /** @returns the URL. @throws ConfigError for an address that cannot be used */
 export async function listen(
   app: { listen: (at: { host: string; port: number }) => Promise<string> },
-  { host, port: wanted, remedy }: ListenOptions,
+  { host, port: wanted }: ListenOptions,
 ): Promise<string> {
   const port = typeof wanted === 'number' ? wanted : wanted.likely;
   return app.listen({ host, port }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EADDRINUSE' && typeof wanted !== 'number') return app.listen({ host, port: 0 });
-    throw unusable(error, { host, port, remedy });
+    throw unusable(error, { host, port });
   });
 }
 
 /** @returns a ConfigError if the address cannot be used, else the error itself */
-export function unusable(
-  error: NodeJS.ErrnoException,
-  { host, port, remedy }: ListenOptions & { port: number },
-): Error {
-  if (error.code === 'EADDRINUSE') return new ConfigError(`port ${port} is in use: ${remedy}`);
+export function unusable(error: NodeJS.ErrnoException, { host, port }: ListenOptions & { port: number }): Error {
+  if (error.code === 'EADDRINUSE')
+    return new ConfigError(`port ${port} is in use: choose another one with --port, or 0 for any free port`);
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND')
     return new ConfigError(`--host ${host}: this machine has no such address`);
   return error;

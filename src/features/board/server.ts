@@ -53,7 +53,7 @@ export async function startBoard(options: BoardServerOptions): Promise<{ url: st
     await close();
   };
   try {
-    return { url: await listen(app, { host, port, remedy: 'choose another one, or 0' }), close: end };
+    return { url: await listen(app, { host, port }), close: end };
   } catch (error) {
     await end();
     throw error;

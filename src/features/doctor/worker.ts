@@ -29,6 +29,8 @@ import { permissionProblem, readKeyFile } from '../../encryption/key-ring.ts';
 import { TIMING } from '../../contract/timing.ts';
 import { QUERIES } from '../../contract/names.ts';
 import { ASKS_AGAIN } from '../../client/ask-again.ts';
+import { configuredService } from '../../config/configured-service.ts';
+import { isServed } from '../../contract/service-identity.ts';
 import { firstListed, RUNNING, runsAndRolloutsOn } from '../../client/list-filter.ts';
 import type { Session } from '../../client/session.ts';
 import { codeOf, GRPC, grpcCause } from '../../client/transport/grpc-errors.ts';
@@ -63,12 +65,28 @@ const workerCheck = (look: Look, taskQueue: string): Check => ({
       return { state: 'failed', message, remedy: `start such a worker, or move them: \`${moveRuns(version)}\`` };
     }
     const workers = seen.pollers.map(describe).join('; ');
+    const other = await otherService(seen);
+    if (other !== null) return other;
     const silentRun = await findSilentRun(connection, { namespace, taskQueue }).catch(() => null);
     if (silentRun === null) return { state: 'ok', message: workers };
     const message = `no worker answers for ${silentRun}, although one polled in the last minute or so: ${workers}`;
     return { state: 'failed', message, remedy: NO_WORKER_REMEDY };
   },
 });
+
+/** Warns if this machine names a service that no worker serves. */
+async function otherService(seen: QueueState): Promise<Finding | null> {
+  const { service, formerly } = await configuredService();
+  const served = pollerIdentities(seen).flatMap((identity) => parseIdentity(identity)?.service ?? []);
+  if (service === null || served.length === 0 || served.some((it) => isServed(it, { service, formerly }))) return null;
+  return {
+    state: 'warning',
+    message: `the workers serve ${[...new Set(served)].join(' and ')}, but runs from here are for ${service}`,
+    remedy:
+      'correct BELAY_SERVICE or service: in belay.yaml, or start a worker for that service: without one, the runs end ' +
+      "not_started, unless formerly: in the workers' belay.yaml names it",
+  };
+}
 
 function describe({ identity, version }: QueuePoller): string {
   const worker = parseIdentity(identity);
@@ -110,7 +128,9 @@ export function policyFinding(notices: readonly PolicyNotice[], here: string | n
   if (hashes.length === 0) return { state: 'skipped', message: 'no worker reports its policy' };
   if (hashes.length === 1 && here !== null && here !== hashes[0]) {
     const message = `this machine's belay.yaml has another policy than the workers': ${here} here, ${hashes[0]} there`;
-    const remedy = 'give both the same file: commands and dry runs here judge by the one of this machine';
+    const remedy =
+      'give both the same file: commands and dry runs here judge by the one of this machine; workers report a file that ' +
+      'has just changed within a minute';
     return { state: 'warning', message, remedy };
   }
   if (hashes.length === 1) return { state: 'ok', message: `${hashes[0]} at every worker` };

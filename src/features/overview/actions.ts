@@ -114,7 +114,8 @@ export function targetsTable(readings: readonly Reading[], nowMs: number, width:
     [
       targetLabel(target),
       status ?? '–',
-      ageText(since, nowMs),
+      // A first look does not tell how long the service has shown this.
+      since === readAt ? '–' : ageText(since, nowMs),
       readAt === null ? '–' : `${ageText(readAt, nowMs)} ago`,
       problem ?? '',
     ].map((cell) => plainText(cell)),

@@ -159,7 +159,7 @@ export function inFlightTable(
   const cells = [
     ...inFlight.map((it) => [it.workflowId, ...cellsOf(it, nowMs)]),
     ...ended.map((it) => [it.result.workflowId ?? '', ...cellsOfEnded(it, nowMs)]),
-  ].map((row) => row.map((cell) => plainText(cell)));
+  ].map((row) => row.map((cell) => plainText(cell, Infinity)));
   const isTight = naturalWidth(cells.map((row) => row.slice(0, -1))) + ROOM_FOR_NOW > width;
   const rows = isTight ? cells.map(([id = '', ...others]) => [keyOf(id), ...others]) : cells;
   const [titles = '', ...lines] = tableLines([isTight ? KEY : ID, ...OTHERS], rows, width);

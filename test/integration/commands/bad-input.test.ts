@@ -140,7 +140,7 @@ describe('bad input', { concurrency: 4 }, () => {
   test('a sandbox whose port is taken exits 2 with a remedy', async () => {
     const { port } = new URL(on.sandbox.url);
     const { code, stderr } = await runInProcess(['sandbox', '--port', port]);
-    const message = `port ${port} is in use: choose another port, or 0 for any free port`;
+    const message = `port ${port} is in use: choose another one with --port, or 0 for any free port`;
     assert.deepEqual([code, stderr], [2, `belay: ${message}\n`]);
   });
 

@@ -114,6 +114,17 @@ describe('belay doctor', () => {
       ],
     );
     assert.equal(sandbox.journal.length, asked);
+    const elsewhere = await runInProcess(['doctor'], { ...starter, BELAY_SERVICE: 'https://other.example.com' });
+    assert.equal(elsewhere.code, 0);
+    assert.match(
+      elsewhere.stdout,
+      /^warning {4}worker: the workers serve \S+, but runs from here are for https:\/\/other\.example\.com\n +correct BELAY_SERVICE/m,
+    );
+    const profile = await runInProcess(['doctor'], { BELAY_TASK_QUEUE, TEMPORAL_PROFILE: 'prod' });
+    assert.deepEqual(
+      [profile.code, /has no profile prod: add it, or correct TEMPORAL_PROFILE$/m.test(profile.stderr)],
+      [2, true],
+    );
     const half = await runInProcess(['doctor'], { ...starter, BELAY_API_TOKEN: TOKEN });
     assert.deepEqual([half.code, /BELAY_API_URL is not set/.test(half.stdout)], [2, true]);
     const named = await runInProcess(['doctor', '--for', 'starter'], { ...env, BELAY_TASK_QUEUE });

@@ -145,6 +145,22 @@ approvals:
     ]);
   });
 
+  test('shows what follows a wave of a rollout', async () => {
+    const config = join(await tempFolder(), 'belay.yaml');
+    writeFileSync(
+      config,
+      `fleets: { shop: { servers: { 12: { sites: [34] }, 13: { sites: [35] } } } }
+gates: { smoke: { prometheus: 'http://127.0.0.1:9090', query: up, max: 1 } }
+rollouts:
+  steady: { fleet: shop, waves: [{ name: canary, servers: 1, after: { bake: 10m, gates: [smoke] } }, { name: rest, servers: 1 }] }
+`,
+    );
+    const env = { ...on.env, BELAY_CONFIG: config };
+    const { code, stdout, stderr } = await runInProcess(['rollout', 'start', 'steady', '--dry-run'], env);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^after wave canary: bakes 10m, then gate smoke$/m);
+  });
+
   test('of a wrong input is the same error as without it', async () => {
     const { code } = await on.belay('deploy', '--site', fresh('a'), '--override-freeze', 'x', '--dry-run');
     assert.equal(code, 2);

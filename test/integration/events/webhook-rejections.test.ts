@@ -40,7 +40,7 @@ describe('belay webhooks', () => {
       /--host 0.0.0.0: events.sources.open has verify: none: see docs.reference.events.md, or listen on 127/,
     ],
     ['a foreign address', panel('env: PANEL_SECRET'), ['--host', '192.0.2.1'], /this machine has no such address/],
-    ['a port that is taken', '', ['--unverified', '--port', TAKEN], /port \d+ is in use: choose another port/],
+    ['a port that is taken', '', ['--unverified', '--port', TAKEN], /port \d+ is in use: choose another one/],
     ['a missing file', panel('file: /nowhere'), [], /panel.secrets.0: .nowhere cannot be read .ENOENT/],
     ['a variable that is not set', panel('env: NONE'), [], /panel.secrets.0: the variable NONE is not set/],
     ['a malformed secret', panel('env: BAD'), [], /panel.secrets.0: not a Standard Webhooks secret: use/],
