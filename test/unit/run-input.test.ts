@@ -72,7 +72,7 @@ test('notes within the limits are accepted', () => {
 
 const WRONG: [what: string, input: unknown, said: RegExp][] = [
   ['no object', null, /not an object/],
-  ['no sites', { serverId: 's' }, /siteIds: is empty/],
+  ['no sites', { serverId: 's' }, /siteIds: is missing/],
   ['an empty list', { serverId: 's', siteIds: [] }, /siteIds: is empty/],
   ['an empty list of targets', { serverId: 's', targets: [] }, /targets: is empty, backupThenDeploy needs a target/],
   ['sites and targets', { serverId: 's', siteIds: ['a'], targets: [] }, /targets: is given beside siteIds/],

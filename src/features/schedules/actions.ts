@@ -8,7 +8,7 @@ import type { Belay, Firing, PausedBefore, ScheduleChange, ScheduleState } from 
 import { definedFields } from '../../contract/plain-object.ts';
 import { frozenText } from '../freezes/text.ts';
 import { policyOf, type Policy } from '../../config/policy.ts';
-import { plainText } from '../../contract/safe-text.ts';
+import { plainText, shellWord } from '../../contract/safe-text.ts';
 import { colorize, noteUnreadable } from '../../cli/run-text.ts';
 import { reportEndpoints, withBelay } from '../../cli/open-belay.ts';
 import { print } from '../../process/print.ts';
@@ -165,7 +165,7 @@ export function stateLines(state: ScheduleState): string[] {
   const times = next.map((at) => localText(new Date(at), timeZone)).join(', ');
   return [
     `${scheduleId}  ${when} (${timeZone})${paused ? colors.yellow('  paused') + why : ''}`,
-    `  next: ${paused ? 'none while paused' : times || 'none'}`,
+    `  next: ${paused ? `none until \`belay schedule resume ${shellWord(scheduleId)} --reason TEXT\`` : times || 'none'}`,
     ...last.map((firing) => `  last: ${localText(new Date(firing.firedAt), timeZone)}  ${firingText(firing)}`),
     ...(skipped === 0 ? [] : [`  skipped because the last run was still in progress: ${skipped}`]),
     ...(missed === 0 ? [] : [`  missed while Temporal was down: ${missed}`]),

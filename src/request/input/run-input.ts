@@ -329,12 +329,14 @@ export function problemForType(type: RunType, input: RunInput): string | null {
   const { siteIds, targets, serverId, commit, orNewer, supersede, ifBusy, override, noCheck } = input;
   if (siteIds !== undefined && targets !== undefined) return 'targets: is given beside siteIds, use one of them';
   const [field, what] = targets === undefined ? ['siteIds', 'site'] : ['targets', 'target'];
-  const { length: count } = targets ?? siteIds ?? [];
+  const named = targets ?? siteIds;
+  const { length: count } = named ?? [];
   const isDeploying = type === 'backupThenDeploy' || type === 'deployOnly';
   const isBackingUp = type === 'backupThenDeploy' || type === 'backupOnly';
   const isWatching = type === 'watchDeployment';
   if (type === 'backupOnly' && count > 0) return `${field}: backupOnly deploys nothing, leave it empty`;
-  if (type !== 'backupOnly' && count === 0) return `${field}: is empty, ${type} needs a ${what}`;
+  if (type !== 'backupOnly' && count === 0)
+    return `${field}: is ${named === undefined ? 'missing' : 'empty'}, ${type} needs a ${what}`;
   if (isWatching && count > 1) return `${field}: watchDeployment follows one ${what}`;
   if (isBackingUp && serverId === undefined) return `serverId: is missing, ${type} needs the server to back up`;
   if (!isBackingUp && serverId !== undefined) return `serverId: ${type} makes no backup, leave it out`;

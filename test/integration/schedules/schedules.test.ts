@@ -170,7 +170,7 @@ describe('schedules', { concurrency: 8 }, () => {
     });
     assert.equal(last[0]?.workflowId, `backup:${serverId}:${fleet}.nightly.2025-06-01`);
     assert.match(note ?? '', /failed/);
-    const shown = `${id}  .* paused: .*fail(ed|ure).*\\n  next: none while paused\\n  last: .* failed  backup:`;
+    const shown = `${id}  .* paused: .*fail(ed|ure).*\\n  next: none until \`.* schedule resume \\S+ --reason TEXT\`\\n  last: .* failed  backup:`;
     assert.match(await listedFrom(id), new RegExp(`^${shown}`));
     await world.belay.schedules.resume(id, 'the disk is empty again');
     const resumed = await stateOf(id);
