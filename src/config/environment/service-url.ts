@@ -1,4 +1,4 @@
-/** Checks the address of a service: what identifies it, and whether it may receive the API token. */
+/** Checks the address of a service, which identifies it and receives the API token, and finds the proxy to it. */
 import { serviceIdentity } from '../../contract/service-identity.ts';
 import { ConfigError, type Environment, given } from './variables.ts';
 

@@ -171,7 +171,7 @@ function covers({ part }: Approved, target: Target, { entries }: Receipt): boole
   return targets.some((it) => isSameTarget(it, target));
 }
 
-/** How long an approval is good limits only the begin of deployments. */
+/** An approval that has expired only keeps deployments from beginning. */
 function isGoodAt({ plan, yeses }: Approved, proofs: readonly CheckedProof[], { kind, atMs }: Requested): boolean {
   const lastMs = Math.max(...yeses.map(({ at }) => Date.parse(at)));
   const counted = yeses.map((yes) => {

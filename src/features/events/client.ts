@@ -61,7 +61,7 @@ export async function getEvent(session: Session, workflowId: string): Promise<Ev
   throw new BelayError('NotFound', `there is no event ${workflowId}; \`belay events\` lists them`);
 }
 
-/** @returns null for what a person starts in the UI under this type: its memo is empty or another one */
+/** @returns null for a workflow that a person started under this type: it has no memo, or one of another form */
 function receivedEventIn({ workflowId, startTime, memo, unreadable }: Listed): ReceivedEvent | null {
   const known: unknown = memo;
   if (isMemo(known)) return { workflowId, ...known };

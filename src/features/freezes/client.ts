@@ -102,7 +102,8 @@ async function begin(session: Session, asked: NewFreeze): Promise<BegunFreeze> {
   const nowMs = Math.round(await serverTimeMs(client.connection, namespace).catch(() => Date.now()));
   const planned = orUsage(planFreeze({ ...asked, by: asked.by ?? by }, nowMs));
   await requireWorkers(session);
-  // Another person may extend the freeze in the same moment. Then both keep what they asked for.
+  // Another person may extend the freeze in the same moment. Then a further round joins both, so that each of them gets
+  // what they asked for: a freeze that holds no less is only confirmed, and any other one is replaced.
   for (let [joins, rounds] = [false, 1]; ; rounds += 1) {
     const lookedMs = Date.now();
     const before = await lookUp(client, freezeId(planned.scope));
@@ -110,10 +111,11 @@ async function begin(session: Session, asked: NewFreeze): Promise<BegunFreeze> {
     const isReplaced = before !== null && !(Date.parse(before.found.freeze?.until ?? '') <= nowMs);
     const replaced = isReplaced ? readable(before.found) : null;
     if (replaced !== null && !joins && asked.extend !== true) throw alreadyFrozen(planned.scope, replaced);
-    const held: AdHocFreeze | null = joins && replaced !== null && holdsNoLess(replaced, planned) ? replaced : null;
-    const freeze: AdHocFreeze = held ?? nextFreeze(replaced, planned, joins);
+    const sufficient: AdHocFreeze | null =
+      joins && replaced !== null && holdsNoLess(replaced, planned) ? replaced : null;
+    const freeze: AdHocFreeze = sufficient ?? nextFreeze(replaced, planned, joins);
     const runId: string | null =
-      held === null
+      sufficient === null
         ? await start(session, freeze, { nowMs, lookedMs, before, isReplaced, isLast: rounds === MAX_ROUNDS })
         : before!.runId;
     const confirmation = runId === null ? null : await confirmed(session, { freeze, runId, isReplaced });

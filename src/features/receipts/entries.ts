@@ -1,4 +1,4 @@
-/** What a receipt says about a run, in chronological order. Pure. */
+/** What a receipt says about a run: its request, holds, answers, operations and end, in this order. Pure. */
 import { hashOf } from '../../contract/canonical-json.ts';
 import { backupServerId, lockIdOf } from '../../contract/ids.ts';
 import { definedFields } from '../../contract/plain-object.ts';
