@@ -6,7 +6,7 @@ import { checkLimit, checkSince } from './check-options.ts';
 import type { Session } from './session.ts';
 
 /** Temporal lists no more than this many at once. */
-const MOST_AT_ONCE = 1_000;
+export const MOST_AT_ONCE = 1_000;
 
 export interface Listed extends WorkflowExecutionInfo {
   /** Why this process cannot decode all of it, and lacks a part of the memo. Null if it can. */

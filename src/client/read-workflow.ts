@@ -29,15 +29,19 @@ export async function describeOnly(
   throw new BelayError('NotFound', `${handle.workflowId} is not a ${what} but a ${described.type}: ${remedy}`);
 }
 
-/** Returns the result of a closed workflow, even if it failed with one. Null if it left none. */
-export async function resultLeft<T>(handle: Pick<WorkflowHandle, 'result'>): Promise<T | null> {
-  try {
-    return (await handle.result()) as T;
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) return resultIn<T>(error);
+/** Returns the result of a closed workflow, or what its failure is read as. */
+export const resultOr = <T>(
+  handle: Pick<WorkflowHandle, 'result'>,
+  read: (failure: WorkflowFailedError) => T | Promise<T>,
+): Promise<T> =>
+  (handle.result() as Promise<T>).catch((error: unknown) => {
+    if (error instanceof WorkflowFailedError) return read(error);
     throw error;
-  }
-}
+  });
+
+/** Returns the result of a closed workflow, even if it failed with one. Null if it left none. */
+export const resultLeft = <T>(handle: Pick<WorkflowHandle, 'result'>): Promise<T | null> =>
+  resultOr<T | null>(handle, (failure) => resultIn<T>(failure));
 
 /** Returns the result that a failed workflow left. Null if it left none. */
 export function resultIn<T>({ cause }: WorkflowFailedError): T | null {

@@ -22,3 +22,9 @@ export function parsedJson(text: string): unknown {
     return undefined;
   }
 }
+
+export const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
+  attempt.then(
+    () => true,
+    () => false,
+  );

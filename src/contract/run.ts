@@ -7,7 +7,7 @@ import type { CheckResult, CheckWaiver } from '../features/site-checks/shapes.ts
 import type { Approved } from '../features/approvals/shapes.ts';
 import type { FreezeOverride, Held, LetOff } from '../features/freezes/shapes.ts';
 import type { Target, TargetsInput } from './target.ts';
-import type { SupersededBy } from '../features/superseding/shapes.ts';
+import type { Execution } from './operation.ts';
 import type { Waiting } from './waiting.ts';
 
 export interface RunError {
@@ -252,7 +252,7 @@ export interface RunResult {
   /** Why the run is not `completed`. Null if it is, and while it is in flight. */
   error: RunError | null;
   /** The newer run that replaced this run before it began. Absent in results of earlier versions. */
-  supersededBy: SupersededBy | null;
+  supersededBy: Execution | null;
   /** The commit that the sites had to show. Null if any commit would do. */
   commit: string | null;
   /**
@@ -289,5 +289,5 @@ export interface RunProgress {
   result: RunResult;
   waiting: Waiting | null;
   /** The operation in progress. Query that operation for the tries. */
-  operation: { workflowId: string; runId: string } | null;
+  operation: Execution | null;
 }

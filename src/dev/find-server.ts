@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { ConfigError } from '../config/environment/variables.ts';
 import { buildWithGo, pinnedVersion, type BuildProgress } from './build-server.ts';
 import { messageOf } from '../contract/safe-text.ts';
+import { succeeds } from '../contract/plain-object.ts';
 
 const OLDEST_SERVER = [1, 29, 1] as const;
 
@@ -70,7 +71,7 @@ async function problemOf(program: string, env: NodeJS.ProcessEnv): Promise<strin
 async function built({ cacheFolder, env, say, onBuild }: ExecutableDeps): Promise<string> {
   const path = join(cacheFolder, `temporal-${await pinnedVersion()}-${process.platform}-${process.arch}`);
   const wasPrivate = await makePrivate(cacheFolder);
-  if ((await isExecutable(path)) && (await isIntact(path, wasPrivate))) return path;
+  if ((await succeeds(access(path, constants.X_OK))) && (await isIntact(path, wasPrivate))) return path;
   await promisify(execFile)('go', ['version'], { env }).catch(() => {
     throw new Error('no program named go on the PATH');
   });
@@ -82,13 +83,6 @@ async function built({ cacheFolder, env, say, onBuild }: ExecutableDeps): Promis
   const took = `${Math.round((Date.now() - startedMs) / 1000)} s, ${Math.round(bytes / 1e6)} MB`;
   say(`Built in ${took}: ${path}`);
   return path;
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
 }
 
 function isOlder(version: readonly number[], than: readonly number[]): boolean {

@@ -10,7 +10,7 @@ import { detailsPage, factList, historyLink, listStart, workflowLink } from '../
 import { codeSpan } from '../contract/safe-text.ts';
 import { counted } from '../contract/results.ts';
 import { planRun } from './run-options.ts';
-import type { BackupServerInput, DeploySiteInput } from '../contract/operation.ts';
+import type { BackupServerInput, DeploySiteInput, Execution } from '../contract/operation.ts';
 
 export interface RunToStart {
   type: RunType;
@@ -114,12 +114,7 @@ function operationsOf(type: RunType, input: RunInput): string {
 
 /* Details that the page of an operation shows from its start. Pure. */
 
-interface Parent {
-  workflowId: string;
-  runId: string;
-}
-
-export function operationStaticDetails(input: BackupServerInput | DeploySiteInput, run: Parent): string {
+export function operationStaticDetails(input: BackupServerInput | DeploySiteInput, run: Execution): string {
   const isDeployment = 'target' in input;
   const subject = isDeployment ? targetText(input.target, codeSpan) : `server ${codeSpan(input.serverId)}`;
   const what = isDeployment ? `Deploys ${subject}` : `Backs up ${subject}`;

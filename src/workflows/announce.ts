@@ -8,6 +8,7 @@ import { codeSpan } from '../contract/safe-text.ts';
 import { startOnce } from './children.ts';
 import { linkToThis } from './ui.ts';
 import { describeWorker, notificationDelivery } from './activity-proxies.ts';
+import { succeeds } from '../contract/plain-object.ts';
 
 export const notDelivered = (receivers: readonly string[], details: unknown[] = []): ApplicationFailure =>
   ApplicationFailure.create({
@@ -59,12 +60,6 @@ export async function deliverAll(notification: Notification, channels?: string[]
     undelivered: names.filter((_, index) => !areDelivered[index]),
   };
 }
-
-export const succeeds = (attempt: Promise<void>): Promise<boolean> =>
-  attempt.then(
-    () => true,
-    () => false,
-  );
 
 /** @param about Markdown that links to the workflow of the notification */
 export function notificationStaticDetails(

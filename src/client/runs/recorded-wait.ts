@@ -3,7 +3,7 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { readOfSummary } from '../../contract/read-summary.ts';
 import { POOLED_WAIT_ACTIVITY } from '../../contract/names.ts';
-import type { Execution } from '../../contract/operation.ts';
+import type { TypedExecution } from '../lookups/runs.ts';
 import type { PooledWait, PooledProgress } from '../../contract/polling.ts';
 import type { Waiting, WaitingForRead } from '../../contract/waiting.ts';
 import { nextRead, assumeAllAnswered } from '../../rules/poll-state.ts';
@@ -14,21 +14,17 @@ import { isOperation, operationIn, type Events } from './run-history.ts';
 /** These are enough for what follows the start of a timer: its end, a few hints, and the tasks of both. */
 const LATEST_EVENTS = 30;
 
-export interface OpenOperation extends Execution {
-  type: string;
-}
-
-export function openOperation({ raw }: WorkflowExecutionDescription): OpenOperation | null {
+export function openOperation({ raw }: WorkflowExecutionDescription): TypedExecution | null {
   const child = raw.pendingChildren?.find(({ workflowTypeName }) => isOperation(workflowTypeName));
   const { workflowTypeName: type, workflowId, runId } = child ?? {};
   return type && workflowId && runId ? { type, workflowId, runId } : null;
 }
 
-export const isBackup = ({ type }: OpenOperation): boolean => type === 'backupServer';
+export const isBackup = ({ type }: TypedExecution): boolean => type === 'backupServer';
 
 export async function latestEvents(
   { client, namespace }: Session,
-  { workflowId, runId }: OpenOperation,
+  { workflowId, runId }: TypedExecution,
 ): Promise<Events> {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace,
@@ -41,7 +37,11 @@ export async function latestEvents(
 /**
  * @returns null if the operation does not wait for a read, and `unknown` if the events do not say which read it waits for
  */
-export async function waitOf(client: Client, open: OpenOperation, events: Events): Promise<Waiting | 'unknown' | null> {
+export async function waitOf(
+  client: Client,
+  open: TypedExecution,
+  events: Events,
+): Promise<Waiting | 'unknown' | null> {
   const begun = events.find((it) => it.timerStartedEventAttributes ?? isPooled(it));
   if (begun === undefined) return events.length < LATEST_EVENTS ? null : 'unknown';
   const { summary } = begun.userMetadata ?? {};
@@ -72,7 +72,7 @@ const isPooled = (event: Events[number]): boolean =>
   event.activityTaskScheduledEventAttributes?.activityType?.name === POOLED_WAIT_ACTIVITY;
 
 /** @returns null if the events do not say what the operation waits for */
-export async function recordedWait(session: Session, open: OpenOperation): Promise<Waiting | null> {
+export async function recordedWait(session: Session, open: TypedExecution): Promise<Waiting | null> {
   const wait = await waitOf(session.client, open, await latestEvents(session, open));
   return wait === 'unknown' ? null : wait;
 }

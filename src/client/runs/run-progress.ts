@@ -5,14 +5,8 @@ import type { RunResult } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Session } from '../session.ts';
 import { withLink } from '../ui-link.ts';
-import {
-  isBackup,
-  latestEvents,
-  openOperation,
-  waitOf,
-  withPooledProgress,
-  type OpenOperation,
-} from './recorded-wait.ts';
+import { isBackup, latestEvents, openOperation, waitOf, withPooledProgress } from './recorded-wait.ts';
+import type { TypedExecution } from '../lookups/runs.ts';
 import { contactFields, isBeginning, reasonOfSilence } from './run-contact.ts';
 import { historyFacts, type Events, type HistoryFacts } from './run-history.ts';
 import { knownOf, withInput, withPart } from './run-result.ts';
@@ -61,13 +55,13 @@ async function progressOf(session: Session, handle: WorkflowHandle, isUnattended
   return { result: withLink(session, result), waiting, ...(await contactFields(session, described, contact)) };
 }
 
-function resultOf(known: RunResult, facts: HistoryFacts, open: OpenOperation): RunResult {
+function resultOf(known: RunResult, facts: HistoryFacts, open: TypedExecution): RunResult {
   const result = facts.parts.reduce(withPart, withInput(known, facts));
   return { ...result, phase: isBackup(open) ? 'backup' : 'deploy' };
 }
 
 /** A deployment that never got an operation has no outcome in the history, so it looks like the next one. */
-function isNextOf({ deployments }: RunResult, open: OpenOperation): boolean {
+function isNextOf({ deployments }: RunResult, open: TypedExecution): boolean {
   const next = deployments.find(({ outcome }) => outcome === null);
   return isBackup(open) || (next !== undefined && lockIdOf(next.target) === open.workflowId);
 }

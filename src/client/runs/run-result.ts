@@ -3,7 +3,7 @@ import {
   ApplicationFailure,
   CancelledFailure,
   TerminatedFailure,
-  WorkflowFailedError,
+  type WorkflowFailedError,
   type WorkflowExecutionInfo,
   type WorkflowHandle,
 } from '@temporalio/client';
@@ -13,7 +13,7 @@ import type { BackupResult, DeploymentResult, RunError, RunInput, RunMemo, RunRe
 import { plainText } from '../../contract/safe-text.ts';
 import { isSameTarget, targetsOf } from '../../contract/target.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
-import { resultIn } from '../read-workflow.ts';
+import { resultIn, resultOr } from '../read-workflow.ts';
 
 /** What Temporal's own record shows: the ids, the times, and what the input asked for. */
 export function knownOf(described: Omit<WorkflowExecutionInfo, 'raw'>): RunResult {
@@ -56,14 +56,8 @@ export function withPart(result: RunResult, part: BackupResult | DeploymentResul
 }
 
 /** However the run was closed, this returns a result. */
-export async function closedResult(handle: WorkflowHandle, known: RunResult): Promise<RunResult> {
-  try {
-    return (await handle.result()) as RunResult;
-  } catch (error) {
-    if (error instanceof WorkflowFailedError) return failedResult(error, known);
-    throw error;
-  }
-}
+export const closedResult = (handle: WorkflowHandle, known: RunResult): Promise<RunResult> =>
+  resultOr(handle, (failure) => failedResult(failure, known));
 
 /** Returns the result in a run's failure, or `known` if the run was terminated or closed by Temporal and left none. */
 export function failedResult(error: WorkflowFailedError, known: RunResult): RunResult {

@@ -16,6 +16,7 @@ import {
 } from './grpc-errors.ts';
 import { createRetries, waitingAtLimits } from './grpc-retries.ts';
 import { messageOf } from '../../contract/safe-text.ts';
+import { succeeds } from '../../contract/plain-object.ts';
 
 /** These take about a second. Belay itself waits out and reports longer outages. */
 const GRPC_ATTEMPTS = 4;
@@ -229,9 +230,6 @@ export function scopedConnection<C extends ConnectionLike>(inUse: () => C, { clo
 
 /** True if Temporal answers at all, and accepts the credentials of the connection. */
 export const isAnswering = (connection: ConnectionLike): Promise<boolean> =>
-  connection
-    .withDeadline(Date.now() + TIMING.client.aliveMs, () => connection.workflowService.getSystemInfo({}))
-    .then(
-      () => true,
-      () => false,
-    );
+  succeeds(
+    connection.withDeadline(Date.now() + TIMING.client.aliveMs, () => connection.workflowService.getSystemInfo({})),
+  );

@@ -107,19 +107,16 @@ const FOR_PROGRAMS =
 const FOR_BUILDS =
   /^(GO(PROXY|FLAGS|PATH|ROOT|CACHE|MODCACHE|TMPDIR|TOOLCHAIN|SUMDB|NOSUMDB|PRIVATE|NOPROXY|INSECURE|ENV|OS|ARCH|MAXPROCS)|(HTTPS?|NO|ALL)_PROXY)$/i;
 
+const allowed =
+  (...lists: RegExp[]) =>
+  (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv =>
+    Object.fromEntries(Object.entries(env).filter(([name]) => lists.some((list) => list.test(name))));
+
 /** The environment for the programs that Belay starts. */
-export function childEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  return allowed(env, [FOR_PROGRAMS]);
-}
+export const childEnvironment = allowed(FOR_PROGRAMS);
 
 /** The environment for building a program. */
-export function buildEnvironment(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  return allowed(env, [FOR_PROGRAMS, FOR_BUILDS]);
-}
-
-function allowed(env: NodeJS.ProcessEnv, lists: RegExp[]): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => lists.some((list) => list.test(name))));
-}
+export const buildEnvironment = allowed(FOR_PROGRAMS, FOR_BUILDS);
 
 /** Whether npm or npx started this process. */
 export const startedByNpm = (): boolean => nonEmpty(process.env.npm_command) !== null;

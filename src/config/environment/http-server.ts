@@ -1,6 +1,6 @@
 /** What the HTTP servers have in common: how they listen, and the secret that they ask for. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { secretSource } from './secrets.ts';
+import { checkedSource } from './secrets.ts';
 import { ConfigError } from './variables.ts';
 
 /** 0 = any free port. A `likely` port falls back to any free port if it is in use. */
@@ -33,16 +33,11 @@ export function unusable(error: NodeJS.ErrnoException, { host, port }: ListenOpt
 }
 
 /** @param option that names the file @returns what reads the secret again @throws ConfigError if it cannot be used */
-export async function openSecret(option: string, file: string): Promise<() => Promise<string>> {
-  const readText = secretSource(option, { file });
-  const read = async () => {
-    const secret = await readText();
+export const openSecret = (option: string, file: string): Promise<() => Promise<string>> =>
+  checkedSource(option, { file }, (secret) => {
     if (/^[\x21-\x7e]{16,}$/.test(secret)) return secret;
     throw new ConfigError(`${option}: ${file}: use one line of at least 16 letters, digits and signs`);
-  };
-  await read();
-  return read;
-}
+  });
 
 /** Compares in constant time. */
 export function isSameSecret(one: string, other: string): boolean {

@@ -25,6 +25,18 @@ export function secretSource(key: string, place: SecretRef): () => Promise<strin
   };
 }
 
+/** Checks the secret now, and again at each use. @throws ConfigError */
+export async function checkedSource(
+  key: string,
+  place: SecretRef,
+  check: (secret: string) => string,
+): Promise<() => Promise<string>> {
+  const source = secretSource(key, place);
+  const read = async () => check(await source());
+  await read();
+  return read;
+}
+
 const [LEAST_BYTES, MOST_BYTES] = [24, 64];
 
 /** What is wrong with a secret of Standard Webhooks, and how to fix it; or null. */

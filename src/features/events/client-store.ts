@@ -3,7 +3,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { EVENT_TYPE, eventTaskQueue } from '../../contract/names.ts';
 import { type EventInput, type EventMemo, eventSubjects } from './shapes.ts';
 import { eventId } from '../../contract/ids.ts';
-import { definedFields } from '../../contract/plain-object.ts';
+import { definedFields, succeeds } from '../../contract/plain-object.ts';
 import { codeSpan, plainText } from '../../contract/safe-text.ts';
 import { serviceFact } from '../../request/run-details.ts';
 import { detailsPage, factList } from '../../contract/markdown.ts';
@@ -60,11 +60,10 @@ async function refuseWrongService(session: Session, close: () => Promise<void>):
 }
 
 const isReady = (session: Session): Promise<boolean> =>
-  within(session, TIMING.client.storeReadyMs, 'read the namespace', () =>
-    session.client.workflowService.describeNamespace({ namespace: session.namespace }),
-  ).then(
-    () => true,
-    () => false,
+  succeeds(
+    within(session, TIMING.client.storeReadyMs, 'read the namespace', () =>
+      session.client.workflowService.describeNamespace({ namespace: session.namespace }),
+    ),
   );
 
 function acceptEvent(session: Session, input: EventInput, startDelayMs: number): Promise<boolean> {

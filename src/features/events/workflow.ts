@@ -13,7 +13,7 @@ import {
   eventSubjects,
 } from './shapes.ts';
 import { usageFailure } from '../../workflows/conclusion.ts';
-import { definedFields } from '../../contract/plain-object.ts';
+import { definedFields, succeeds } from '../../contract/plain-object.ts';
 import type { BackupRecord } from '../../contract/operation.ts';
 import type { Claim } from '../../contract/polling.ts';
 import { identitiesOf, isServed, type ServedService } from '../../contract/service-identity.ts';
@@ -130,10 +130,7 @@ async function withdraw(
 const recordReported = (kind: 'shared' | 'failed', record: BackupRecord): Promise<boolean> => {
   const startedAt = notAfter(workflowInfo().startTime.toISOString(), record.startedAt);
   const reported = startedAt === record.startedAt ? {} : { reportedAt: record.startedAt };
-  return writeBackupRecord({ kind, record: { ...record, startedAt, ...reported } }).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(writeBackupRecord({ kind, record: { ...record, startedAt, ...reported } }));
 };
 
 /** @returns the channels that could not be notified */

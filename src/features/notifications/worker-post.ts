@@ -2,7 +2,7 @@
 import { TIMING } from '../../contract/timing.ts';
 import { isRecord, parsedJson } from '../../contract/plain-object.ts';
 import { httpDateMs, retryAfterMs } from '../../hosting-api/index.ts';
-import { checkAddress, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
+import { checkAddress, checkedSource, type SecretRef } from '../../config/environment/secrets.ts';
 import { ConfigError } from '../../config/environment/variables.ts';
 import type { ChannelKind } from './worker-channels.ts';
 
@@ -81,12 +81,8 @@ async function bodyOf({ body }: Response): Promise<string> {
 export type Address = () => Promise<string>;
 
 /** @throws ConfigError if the address is missing or invalid */
-export async function addressAt(key: string, place: SecretRef): Promise<Address> {
-  const source = secretSource(key, place);
-  const address = async () => checkAddress(key, await source());
-  await address();
-  return address;
-}
+export const addressAt = (key: string, place: SecretRef): Promise<Address> =>
+  checkedSource(key, place, (address) => checkAddress(key, address));
 
 /** Removes a slash at the end. @throws ConfigError */
 export const checkedAddress = (key: string, address: string): string => checkAddress(key, address).replace(/\/+$/, '');

@@ -2,7 +2,7 @@
  * Reports the state of a run to heartbeats and repositories, and decides which of them get the commit of a run. An
  * answer is a value, without the address or token.
  */
-import { checkToken, secretSource } from '../../config/environment/secrets.ts';
+import { checkToken, checkedSource } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import { type ReportAnswer, type ReportMessage, type ReportedState, REPORTS_FACT, type ReportPlace } from './shapes.ts';
 import {
@@ -50,9 +50,8 @@ const PUBLIC = { github: 'https://api.github.com', gitlab: 'https://gitlab.com/a
 /** @throws ConfigError if an address or a token is missing or invalid */
 export async function reportAt(key: string, config: ReportConfig, links: NoticeLinks): Promise<Tell> {
   const api = checkApi(`${key}.url`, config.kind, checkedAddress(`${key}.url`, config.url ?? PUBLIC[config.kind]));
-  const source = secretSource(`${key}.token`, config.token);
-  const token = async () => checkTokenKind(`${key}.token`, config.kind, checkToken(`${key}.token`, await source()));
-  await token();
+  const check = (text: string) => checkTokenKind(`${key}.token`, config.kind, checkToken(`${key}.token`, text));
+  const token = await checkedSource(`${key}.token`, config.token, check);
   const report = senderFor(config);
   const repository = config.kind === 'github' ? config.repository : String(config.project);
   return async ({ to, reported, note, ...run }) => {

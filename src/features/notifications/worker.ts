@@ -1,6 +1,6 @@
 /** Sends notifications with a POST to an address in belay.yaml. An address is a secret, so no error contains one. */
 import { ConfigError } from '../../config/environment/variables.ts';
-import { problemOfStandardSecret, secretSource, type SecretRef } from '../../config/environment/secrets.ts';
+import { problemOfStandardSecret, checkedSource, type SecretRef } from '../../config/environment/secrets.ts';
 import type { Configuration } from '../../config/load.ts';
 import type { Notification, NotifyInput, ReportAnswer, ReportMessage } from './shapes.ts';
 import type { NotifySettings } from '../../contract/activities.ts';
@@ -83,17 +83,12 @@ async function channelAt(name: string, config: ChannelConfig): Promise<Channel> 
   return { kind, address, secret };
 }
 
-async function signingSecret(key: string, place: SecretRef): Promise<() => Promise<string>> {
-  const source = secretSource(key, place);
-  const secret = async () => {
-    const text = await source();
+const signingSecret = (key: string, place: SecretRef): Promise<() => Promise<string>> =>
+  checkedSource(key, place, (text) => {
     const problem = problemOfStandardSecret(text);
     if (problem === null) return text;
     throw new ConfigError(`${key}: ${problem}`);
-  };
-  await secret();
-  return secret;
-}
+  });
 
 async function eachOf<T, R>(
   entries: Record<string, T> | undefined,

@@ -2,7 +2,8 @@
 import { isRecord } from '../../contract/plain-object.ts';
 import { isText, isTextOrNull } from '../../request/problems.ts';
 import { notificationDelivery } from '../../workflows/activity-proxies.ts';
-import { deliverAll, notDelivered, succeeds } from '../../workflows/announce.ts';
+import { deliverAll, notDelivered } from '../../workflows/announce.ts';
+import { succeeds } from '../../contract/plain-object.ts';
 import { usageFailure } from '../../workflows/conclusion.ts';
 import type { Notification, SendNotificationsInput } from './shapes.ts';
 

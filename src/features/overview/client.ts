@@ -10,7 +10,7 @@ import { createRollout, listedRollout, type RolloutStatus } from '../rollouts/cl
 import { createRun } from '../../client/runs/run-handle.ts';
 import { listedResult } from '../../client/runs/list-runs.ts';
 import type { RunStatus } from '../../client/runs/run-status.ts';
-import { firstListed, type Listed, RUNNING, runsAndRolloutsOn } from '../../client/list-filter.ts';
+import { MOST_AT_ONCE, firstListed, type Listed, RUNNING, runsAndRolloutsOn } from '../../client/list-filter.ts';
 
 export interface Overview {
   /** Entries that need attention come first, then rollouts, then runs. Within each group, the newest comes first. */
@@ -61,7 +61,7 @@ export function createOverview(session: Session, options: OverviewOptions): Live
   async function list(): Promise<void> {
     const listed = await within(session, TIMING.client.listMs, 'list what is in flight', () => listOpen(session));
     listedMs = performance.now();
-    complete = listed.length < MOST_LISTED;
+    complete = listed.length < MOST_AT_ONCE;
     followed = new Map(listed.map((info) => [info.runId, keptOrNew(followed.get(info.runId), info)]));
   }
 
@@ -132,11 +132,8 @@ const withoutTargets = ({ result, ...status }: RolloutStatus): RolloutStatus => 
   result: { ...result, targets: [] },
 });
 
-/** Temporal lists at most this many at once. */
-const MOST_LISTED = 1_000;
-
 function listOpen({ client, taskQueue }: Session): Promise<Listed[]> {
-  return firstListed(client, `${runsAndRolloutsOn(taskQueue)} AND ${RUNNING}`, MOST_LISTED);
+  return firstListed(client, `${runsAndRolloutsOn(taskQueue)} AND ${RUNNING}`, MOST_AT_ONCE);
 }
 
 /* What an overview knows of a run or rollout in flight, and how long that stays true. Pure. */

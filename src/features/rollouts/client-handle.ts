@@ -1,7 +1,7 @@
 /** A handle to one rollout. */
 import {
   type WorkflowHandle,
-  WorkflowFailedError,
+  type WorkflowFailedError,
   type WorkflowExecutionDescription,
   type WorkflowExecutionInfo,
   WorkflowNotFoundError,
@@ -30,7 +30,7 @@ import { closedResult, knownOf } from '../../client/runs/run-result.ts';
 import { isBeginning, reasonOfSilence, type Contact } from '../../client/runs/run-contact.ts';
 import { askProgress, describeRun, handleOf, tryProgress } from '../../client/runs/run-status.ts';
 import type { Listed } from '../../client/list-filter.ts';
-import { describeOnly, resultIn } from '../../client/read-workflow.ts';
+import { describeOnly, resultIn, resultOr } from '../../client/read-workflow.ts';
 import { isSameTarget, type Target } from '../../contract/target.ts';
 import { type DecisionName, problemOfDecision } from './rules.ts';
 import { ATTRIBUTE_KEYS } from '../../request/search-attributes.ts';
@@ -170,14 +170,8 @@ export function listedRollout(info: Listed): RolloutResult {
   return { ...knownRollout(info), ...(unreadable === null ? {} : { unreadable }) };
 }
 
-async function closedRollout(session: Session, described: WorkflowExecutionDescription): Promise<RolloutResult> {
-  try {
-    return (await handleOf(session, described).result()) as RolloutResult;
-  } catch (failure) {
-    if (failure instanceof WorkflowFailedError) return failedRollout(session, described, failure);
-    throw failure;
-  }
-}
+const closedRollout = (session: Session, described: WorkflowExecutionDescription): Promise<RolloutResult> =>
+  resultOr(handleOf(session, described), (failure) => failedRollout(session, described, failure));
 
 /** A terminated rollout left no result, but a worker can still answer from its history. */
 async function failedRollout(

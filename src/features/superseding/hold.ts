@@ -11,7 +11,7 @@ import {
 import { SIGNALS } from '../../contract/names.ts';
 import { ROLLOUT_PREFIX } from '../../contract/ids.ts';
 import type { Execution } from '../../contract/operation.ts';
-import type { NewerRun, RunWork, SupersededBy } from './shapes.ts';
+import type { NewerRun, RunWork } from './shapes.ts';
 import { newerRunIn, shortWork, settleQueue, supersedes } from './rules.ts';
 import { conclude, type Conclusion } from '../../workflows/conclusion.ts';
 import { signalOlderRuns } from '../../workflows/activity-proxies.ts';
@@ -47,7 +47,7 @@ export function supersedingHold(run: RunState): Hold {
   let newest: NewerRun | null = null;
   let hasReplaced = false;
 
-  const supersede = ({ workflowId, runId }: SupersededBy): void =>
+  const supersede = ({ workflowId, runId }: Execution): void =>
     cancellation.endInstead(() => {
       result.supersededBy = { workflowId, runId };
       return concludeSuperseded({ workflowId, runId });
@@ -120,7 +120,7 @@ export function settleForNewerRuns({ work }: { work?: RunWork }): SettleQueue {
 
 /* The signal by which a newer run takes the place of an older one. */
 
-const concludeSuperseded = ({ workflowId }: SupersededBy): Conclusion =>
+const concludeSuperseded = ({ workflowId }: Execution): Conclusion =>
   conclude('not_started', 'Superseded', `replaced by a newer run before it began: ${workflowId}`);
 
 function onNewerRun(handle: (newer: NewerRun) => Promise<void>): void {

@@ -1,5 +1,6 @@
 /** Messages by which a newer run replaces older ones. Histories store these shapes: add, never rename or remove. */
 import type { RunType } from '../../contract/names.ts';
+import type { Execution } from '../../contract/operation.ts';
 import type { Target } from '../../contract/target.ts';
 
 /** The work of a run, and what decides whether a newer run may replace it. */
@@ -16,11 +17,6 @@ export interface RunWork {
 }
 
 /** A run that may replace an older one. */
-export interface NewerRun {
-  workflowId: string;
-  runId: string;
+export interface NewerRun extends Execution {
   work: RunWork;
 }
-
-/** The run that replaced another one. */
-export type SupersededBy = Pick<NewerRun, 'workflowId' | 'runId'>;

@@ -8,6 +8,7 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { succeeds } from '../../contract/plain-object.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** Everything that a workflow may import, including the packages, and the code that bundles it. */
@@ -38,7 +39,8 @@ export async function bundleFromSource(replacements: readonly Replacement[] = []
   for (;;) {
     const hash = sourceHash(ROOT, sources);
     const path = join(CACHE, `workflows-${hash}.js`);
-    if (await isCached(path)) return path;
+    const now = new Date();
+    if (await succeeds(utimes(path, now, now))) return path;
     const { code } = await bundleWorkflowCode({
       ...bundleOptions(join(ROOT, 'src/workflows'), 'ts'),
       webpackConfigHook: (config) => withReplacements(config, replacements),
@@ -63,14 +65,6 @@ function withReplacements(config: WebpackConfig, replacements: readonly Replacem
       ),
   };
   return { ...config, plugins: [...(config.plugins ?? []), plugin] };
-}
-
-async function isCached(path: string): Promise<boolean> {
-  const now = new Date();
-  return utimes(path, now, now).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Several processes may write the same file. Renaming keeps readers from seeing half of it. */
