@@ -15,6 +15,7 @@ import type { DeploymentIdField, DeploymentIds, ForPermits, StatusWords } from '
  */
 export type OperationPhase = 'baseline' | 'trigger' | 'reconcile' | 'wait' | 'parked' | 'verify' | 'done';
 
+/** One execution of a workflow in Temporal. */
 export interface Execution {
   workflowId: string;
   runId: string;
