@@ -1,4 +1,5 @@
 /** Parses the service's answers. Fields that the interface does not show are used if present, but never required. */
+import { createHash } from 'node:crypto';
 import { getProperty } from 'dot-prop';
 import { isLosslessNumber, parse } from 'lossless-json';
 import { z } from 'zod';
@@ -69,8 +70,16 @@ export function deploymentIds(json: unknown, field?: string): [path: string, id:
 
 function idAt(path: string, value: unknown): [path: string, id: string][] {
   const id = isLosslessNumber(value) ? value.value : value;
-  return typeof id !== 'string' || isUnset(id) || id.length > 100 ? [] : [[path, id]];
+  return typeof id !== 'string' || isUnset(id) ? [] : [[path, shortened(id)]];
 }
+
+const MAX_ID_LENGTH = 100;
+
+/** Histories store the ids of each read. A long one stays another one than those that begin like it. */
+const shortened = (id: string): string =>
+  id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, MAX_ID_LENGTH / 2)}~${sha256(id)}`;
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 40);
 
 /** An empty id, zero, and the nil UUID stand for an id that is not set. */
 const isUnset = (id: string): boolean => /^[0-]*$/.test(id);

@@ -33,6 +33,7 @@ interface Case {
 const WITHOUT_ID = { status: 'completed' };
 const FLIPS = [is('running', 2), is('completed', 1), is('running', 2), is('failed', 2)];
 const NAMED: StackOptions = { configuration: { deploymentId: 'id' } };
+const LONG = 'x'.repeat(300);
 const FIELD = /id of the deployment before .*; if .*deploymentId in belay\.yaml/;
 
 const CASES: Case[] = [
@@ -183,6 +184,15 @@ const CASES: Case[] = [
     name: 'with the id that deploymentId names, a push that hides ours to the end is unknown',
     answered: { id: 2 },
     reads: [is('running', 3), is('completed', 3)],
+    verdict: 'unknown by OutcomeUnknown',
+    error: /shows a deployment with another id after \d+ tries/,
+    options: NAMED,
+  },
+  {
+    name: 'with the id that deploymentId names, a push that hides ours to the end is unknown, however long the ids are',
+    old: is('completed', LONG + '1'),
+    answered: { id: LONG + '2' },
+    reads: [is('running', LONG + '3'), is('completed', LONG + '3')],
     verdict: 'unknown by OutcomeUnknown',
     error: /shows a deployment with another id after \d+ tries/,
     options: NAMED,
