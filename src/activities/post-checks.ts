@@ -5,6 +5,7 @@ import type { ActivityInProgress, TriggerActivityInput, WorkerInfo } from '../co
 import type { Execution } from '../contract/operation.ts';
 import type { Judges } from './features.ts';
 import type { PlannedOperation } from '../contract/target.ts';
+import { whyTooLate } from '../rules/deadline.ts';
 import { otherEpoch } from '../contract/service-identity.ts';
 import { TIMING } from '../contract/timing.ts';
 import { plainText, messageOf } from '../contract/safe-text.ts';
@@ -58,7 +59,7 @@ export async function permitPost(
   const activity = activityInProgress();
   const asked = permits.map((permit) => permit(input, { ...deps, activity }));
   for (const answer of asked) answer.catch(() => undefined);
-  const { permit, nowMs, untilMs } = await askTemporal(deps, activity);
+  const { permit, nowMs, untilMs } = await askTemporal(input, deps, activity);
   for (const answer of asked) {
     const refusalAt = await answer;
     // These are the first and the last moment at which the request may leave, by Temporal's clock.
@@ -112,17 +113,25 @@ async function checkRefused({ idempotencyKey }: TriggerActivityInput, { refused 
 }
 
 /** Keeps a worker that was stalled or suspended from sending late, or after everyone gave up on the request. */
-async function askTemporal({ awaitedForMs, clocks }: PostCheckDeps, activity: ActivityInProgress) {
+async function askTemporal(
+  { deadline }: PostInput,
+  { awaitedForMs, clocks }: PostCheckDeps,
+  activity: ActivityInProgress,
+) {
   // Count from the question on: the answer says only that Temporal had not given up by then.
   const sinceAskedMs = startStopwatch(clocks);
   const askedAfterMs = await awaitedForMs(activity).catch(couldNotAsk);
   if (askedAfterMs === null)
     throw triggerFailure('NotSent', 'not sent: Temporal no longer waits for it, so this worker was stalled or cut off');
   const { permitMs, sentWithinMs } = TIMING.post;
-  const forMs = Math.min(permitMs, sentWithinMs - askedAfterMs);
+  const nowMs = activityInfo().currentAttemptScheduledTimestampMs + askedAfterMs;
+  const leftMs = deadline === undefined ? Infinity : Date.parse(deadline.at) - nowMs;
+  // The workflow judges the deadline once more before the next attempt.
+  if (deadline !== undefined && leftMs <= 0)
+    throw triggerFailure('NotSent', `not sent: ${whyTooLate(deadline, nowMs + 1)}`);
+  const forMs = Math.min(permitMs, sentWithinMs - askedAfterMs, leftMs);
   if (forMs <= 0)
     throw triggerFailure('Resting', `not sent: it was ${askedAfterMs} ms old, so this worker was stalled`);
-  const nowMs = activityInfo().currentAttemptScheduledTimestampMs + askedAfterMs;
   return { permit: { leftMs: () => forMs - sinceAskedMs() } satisfies SendPermit, nowMs, untilMs: nowMs + forMs };
 }
 

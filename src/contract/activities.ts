@@ -1,6 +1,7 @@
 /** What activities take and return. Running histories store these shapes: add, never rename or remove. */
 import type { Approved } from '../features/approvals/shapes.ts';
 import type { Facts } from './facts.ts';
+import type { Deadline } from './operation.ts';
 import type { LetOff } from '../features/freezes/shapes.ts';
 import type { ROLLOUT_TYPE, RunType } from './names.ts';
 import type { RunPlan } from './run.ts';
@@ -116,6 +117,8 @@ export interface TriggerActivityInput extends ForPermits {
    * later.
    */
   readAt?: string;
+  /** After it, a deployment is not requested. Backups have none. */
+  deadline?: Deadline;
   /** The run id of the operation's first execution. It reveals a reset execution, which sends nothing. */
   firstRunId: string;
 }

@@ -111,7 +111,7 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a request is sent however old it is',
-    changes: [change(CHECKS, 'Math.min(permitMs, sentWithinMs - askedAfterMs)', 'Math.min(permitMs, sentWithinMs)')],
+    changes: [change(CHECKS, 'permitMs, sentWithinMs - askedAfterMs, leftMs', 'permitMs, sentWithinMs, leftMs')],
     test: sim('rules/answers/late-posts', 'a POST that a worker takes and keeps for five seconds is not sent late'),
   },
   {

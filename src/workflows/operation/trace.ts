@@ -69,7 +69,7 @@ export async function sendWatched(
 ): Promise<Sent> {
   const sentMs = Date.now();
   const { target, serverId, deploymentId, intervalMs } = input;
-  const subject = { target, ...definedFields({ serverId, deploymentId }) };
+  const subject = { target, ...definedFields({ serverId, deploymentId, deadline: input.deadline ?? undefined }) };
   const readAt = new Date(sentMs - operation.lagMs).toISOString();
   const sent = { context, sentMs, seen: NO_OBSERVATIONS, coverage: startReadCoverage(sentMs), trace: null };
   let result: Sent['result'] | undefined;

@@ -76,7 +76,7 @@ describe('belay top', { concurrency: 4 }, () => {
     assert.equal(code, 0);
     const [titles, first, second] = stdout.split('\n');
     assert.match(titles ?? '', /^TARGET +STATUS +FOR +READ +PROBLEM$/);
-    assert.match(first ?? '', new RegExp(`^${siteId} +building +\\d+ s +\\d+ s ago$`));
+    assert.match(first ?? '', new RegExp(`^${siteId} +building +– +\\d+ s ago$`));
     assert.match(second ?? '', new RegExp(`^${never} +– +– +– +404 `));
     const asked = await top('--json');
     const { schemaVersion, targets, error } = asked.json() as unknown as TopDocument;
