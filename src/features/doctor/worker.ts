@@ -65,10 +65,8 @@ const workerCheck = (look: Look, taskQueue: string): Check => ({
       return { state: 'failed', message, remedy: `start such a worker, or move them: \`${moveRuns(version)}\`` };
     }
     const workers = seen.pollers.map(describe).join('; ');
-    const other = await otherService(seen);
-    if (other !== null) return other;
     const silentRun = await findSilentRun(connection, { namespace, taskQueue }).catch(() => null);
-    if (silentRun === null) return { state: 'ok', message: workers };
+    if (silentRun === null) return (await otherService(seen)) ?? { state: 'ok', message: workers };
     const message = `no worker answers for ${silentRun}, although one polled in the last minute or so: ${workers}`;
     return { state: 'failed', message, remedy: NO_WORKER_REMEDY };
   },
