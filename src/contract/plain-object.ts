@@ -1,4 +1,4 @@
-/** Helpers for plain objects. Pure. */
+/** Helpers for plain objects, JSON text, and attempts that may fail. Pure. */
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -77,9 +77,7 @@ const MAX_ID_LENGTH = 100;
 
 /** Histories store the ids of each read. A long one stays another one than those that begin like it. */
 const shortened = (id: string): string =>
-  id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, MAX_ID_LENGTH / 2)}~${sha256(id)}`;
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 40);
+  id.length <= MAX_ID_LENGTH ? id : `${id.slice(0, 30)}~${createHash('sha256').update(id).digest('hex')}`;
 
 /** An empty id, zero, and the nil UUID stand for an id that is not set. */
 const isUnset = (id: string): boolean => /^[0-]*$/.test(id);

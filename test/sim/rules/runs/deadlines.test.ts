@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { lockRequests } from '../../stack/inspect.ts';
 import { fresh } from '../../../support/fresh.ts';
-import { began, posts, reads } from '../../../support/journal.ts';
+import { began, reads } from '../../../support/journal.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { inVirtualTime } from '../../stack/stack.ts';
 import { building, BUILDING, deployPosts, latest } from './runs-that-wait.ts';
@@ -62,7 +62,8 @@ describe('deadlines', () => {
   for (const awayMs of [500, 2_500]) {
     test(
       `a request that waited ${awayMs} ms for a worker is not sent after the deadline`,
-      inVirtualTime(async ({ world, sandbox, forward, start, until, result }) => {
+      inVirtualTime(async (stack) => {
+        const { world, sandbox, forward, start, until, result } = stack;
         const siteId = siteAfter(sandbox, FAILED, COMPLETED);
         sandbox.fault({ route: 'latest', target: siteId, skip: 1, answer: { kind: 'true' }, delayMs: 900 });
         const run = start({ siteIds: [siteId], startDeploysWithinMs: 1_000 });
@@ -76,7 +77,7 @@ describe('deadlines', () => {
         const { outcome, error, deployments } = await result(run);
         assert.deepEqual([outcome, error?.type], ['not_started', 'TooLate']);
         assert.equal(deployments[0]?.trigger.ambiguous, false);
-        assert.equal(posts(sandbox, `/v1/sites/${siteId}/deploy`).length, 0);
+        assert.equal(deployPosts(stack, siteId), 0);
       }),
     );
   }
