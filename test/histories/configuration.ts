@@ -8,7 +8,7 @@ import { PAGE_PATH, PUT_OFF_PATH } from './chat.ts';
 /** Sites with a check. */
 export const CHECKED_SITES = [
   ...['checked', 'checked-down', 'checked-quick', 'checked-pooled', 'checked-failed', 'checked-cut-short'],
-  ...['checked-other', 'checked-slow', 'checked-watched', 'checked-not'],
+  ...['checked-other', 'checked-slow', 'checked-watched', 'checked-not', 'checked-late'],
 ];
 /** No deployment of this site is triggered. */
 export const FROZEN_SITE = 'frozen';

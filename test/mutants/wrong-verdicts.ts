@@ -44,6 +44,11 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     test: sim('rules/runs/checks', 'does not prove the failed status of before'),
   },
   {
+    rule: 'a run ends before the page that its minimum evidence asks for',
+    changes: [change('workflows/operation/await-verdict.ts', "(mayProve && patched('awaits-the-page'))", 'false')],
+    test: sim('rules/runs/checks', 'is awaited until the tries are used up if --min-evidence is identity'),
+  },
+  {
     rule: 'a page says that the failed status of before is ours',
     changes: [change(VERDICT, " || (ofStatus === 'settled' && state === 'failed')", '')],
     test: unit('verdict', 'says nothing of the failed status of before'),

@@ -96,12 +96,14 @@ export const siteCheck: CreateCheck = (operation, { service, check: aim }) => {
   operation.result.check = found;
   const checking: Checking = { operation, service, aim, found, shown: null, goodInARow: 0 };
   let isLooking = false;
+  const canShow = () => found.baseline !== null && aim.showsCommit;
   return {
     get shown() {
       return checking.shown;
     },
+    canShow,
     look(then) {
-      if (isLooking || found.baseline === null || !aim.showsCommit) return;
+      if (isLooking || !canShow()) return;
       isLooking = true;
       void readCommit(checking).then((isNews) => {
         isLooking = false;

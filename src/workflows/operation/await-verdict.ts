@@ -4,6 +4,7 @@ import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/target.ts';
 import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
 import type { Reader } from '../polling/status-reader.ts';
+import { wasReset } from '../reset.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import {
   contradicts,
@@ -79,7 +80,9 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     result.evidence = strongestEvidence(judged, seen, latest, answered);
     const decided = decideVerdict(judged, seen, latest, answered);
     const isEarly = decided !== null && hasLostIdsTooEarly(judged, seen, latest, answered.nowMs);
-    const verdict = isEarly && patched('ids-of-before') ? null : decided;
+    const mayProve = decided?.kind === 'unproven' && latest.state === 'completed' && check?.canShow() === true;
+    const readsOn = (isEarly && patched('ids-of-before')) || (mayProve && patched('awaits-the-page'));
+    const verdict = readsOn ? null : decided;
     if (verdict === null && cause === 'beside') {
       ({ context, seen, reading } = known);
       result.evidence = known.evidence;
@@ -151,6 +154,10 @@ function concludeFromVerdict(poller: Poller<DeploymentResult>, verdict: NonNulla
   const reported = `the service reports ${describeLastStatus(poller)}`;
   if (verdict.kind === 'unproven') {
     const message = `${name}: ${reported}, with no better evidence than "${verdict.evidence}"`;
+    return conclude('unknown', 'OutcomeUnknown', message);
+  }
+  if (verdict.evidence !== 'identity' && wasReset()) {
+    const message = `${name}: ${reported}, but the workflow was reset, so a later deployment may have that status`;
     return conclude('unknown', 'OutcomeUnknown', message);
   }
   if (verdict.outcome === 'completed') return COMPLETED;

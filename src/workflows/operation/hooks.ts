@@ -16,6 +16,8 @@ export interface DeploymentCheck {
   /** Looks while the status decides nothing. @param then called if there is more to see than before */
   look: (then: () => void) => void;
   readonly shown: CommitEvidence | null;
+  /** Whether `look` can find evidence. */
+  canShow(): boolean;
   judge(conclusion: Conclusion): Promise<Conclusion>;
 }
 

@@ -6,6 +6,7 @@ import { CHECKED_SITES, FROZEN_SITE } from '../configuration.ts';
 import { PACE } from '../stage.ts';
 
 const [CHECKED, DOWN, QUICK, CHECKED_POOLED] = CHECKED_SITES;
+const LATE = 'checked-late';
 
 export const DEPLOYMENTS: Scenario[] = [
   deployment('first', 'completed', () => undefined),
@@ -91,6 +92,17 @@ export const DEPLOYMENTS: Scenario[] = [
     },
     { commit: OURS, deploy: { ...PACE, minEvidence: 'identity' } },
     QUICK,
+  ),
+  deployment(
+    'page-follows',
+    'completed',
+    ({ sandbox }, site) => {
+      const ours = { durationMs: 600, commit: OURS, pageLagMs: 15_000 };
+      sandbox.script({ site }, { durationMs: 0, commit: 'aaaaaaa' }, ours);
+      sandbox.act({ site });
+    },
+    { commit: OURS, deploy: { ...PACE, tries: 60, minEvidence: 'identity' } },
+    LATE,
   ),
   deployment(
     'checked-pooled',

@@ -5,7 +5,7 @@ import { deploySiteId } from '../../../../src/contract/ids.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { began } from '../../../support/journal.ts';
 import { resultOf } from '../../../support/outcome.ts';
-import { resetToBeginning } from '../../../support/reset.ts';
+import { resetToBeginning, resetToLastRead } from '../../../support/reset.ts';
 import { sharedStack } from '../../../support/shared-stack.ts';
 import { fresh, type TestStack } from '../../../support/world.ts';
 
@@ -22,6 +22,15 @@ const closed = (workflowId: string, runId: string) =>
     return described.status.name === 'RUNNING' ? null : described;
   });
 
+const failureOf = (workflowId: string, runId: string): Promise<string> =>
+  world.client.workflow
+    .getHandle(workflowId, runId)
+    .result()
+    .then(
+      () => assert.fail('the operation completed'),
+      ({ cause }: Error) => String(cause),
+    );
+
 describe('resets', { concurrency: 4 }, () => {
   test('a deployment reset to before its trigger sends nothing again and reports that its request may have been sent', async () => {
     const siteId = fresh('a');
@@ -29,13 +38,24 @@ describe('resets', { concurrency: 4 }, () => {
     const runId = await resetToBeginning(world.client, deploySiteId(siteId));
     const { status } = await closed(deploySiteId(siteId), runId);
     assert.equal(status.name, 'FAILED');
-    const failed = world.client.workflow.getHandle(deploySiteId(siteId), runId).result();
-    const error = await failed.then(
-      () => assert.fail('the operation completed'),
-      (it: Error) => it,
-    );
-    assert.match(String(error.cause), /the operation was reset and may have sent its request before/);
+    const error = await failureOf(deploySiteId(siteId), runId);
+    assert.match(error, /the operation was reset and may have sent its request before/);
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
+  });
+
+  test('a deployment that is reset after its end takes no later one for its own', async () => {
+    const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { durationMs: 0 }, { durationMs: 0, ends: 'failed' });
+    const deploy = async () => {
+      const result = await resultOf(await world.belay.start({ siteIds: [siteId], deploy: PACE }));
+      return result.deployments[0]!.outcome;
+    };
+    assert.equal(await deploy(), 'completed');
+    const { runId: first } = await world.client.workflow.getHandle(deploySiteId(siteId)).describe();
+    assert.equal(await deploy(), 'failed');
+    const runId = await resetToLastRead(world.client, deploySiteId(siteId), first);
+    const error = await failureOf(deploySiteId(siteId), runId);
+    assert.match(error, /"failed" .*, but the workflow was reset, so a later deployment may have that status/);
   });
 
   test('a run reset to its beginning triggers nothing again and explains what to do', async () => {

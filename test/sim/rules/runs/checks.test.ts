@@ -290,6 +290,40 @@ describe('the commit of a site', () => {
     }),
   );
 
+  for (const [name, past] of [
+    ['a changed', [OLD, FAILED]],
+    ['the same', [OLD]],
+  ] as const)
+    test(
+      `meets --min-evidence identity after ${name} status, although the page follows after the settle time`,
+      checked(async (stack) => {
+        const input = { commit: OURS, deploy: { minEvidence: 'identity' as const } };
+        const { deployment, verdict } = await deploy(stack, [...past], { ...NEW, pageLagMs: 200_000 }, input);
+        assert.deepEqual([deployment.evidence, ...verdict], ['identity', 'completed', undefined]);
+      }),
+    );
+
+  test(
+    'is awaited until the tries are used up if --min-evidence is identity and the site never shows it',
+    checked(async (stack) => {
+      const input = { commit: OURS, deploy: { minEvidence: 'identity' as const, tries: 30 } };
+      const { deployment, verdict } = await deploy(stack, [OLD, FAILED], { ...NEW, pageLagMs: 86_400_000 }, input);
+      assert.deepEqual(verdict, ['unknown', 'OutcomeUnknown']);
+      assert.match(deployment.error?.message ?? '', /no better evidence than "changed" after 30 tries/);
+    }),
+  );
+
+  test(
+    'is not awaited if --min-evidence is identity and the service reports that the deployment failed',
+    checked(async (stack) => {
+      const input = { commit: OURS, deploy: { minEvidence: 'identity' as const } };
+      const { deployment, verdict } = await deploy(stack, [OLD], { ...NEW, ends: 'failed' }, input);
+      assert.deepEqual(verdict, ['unknown', 'OutcomeUnknown']);
+      const followedMs = Date.parse(deployment.endedAt!) - Date.parse(deployment.acceptedAt!);
+      assert.ok(followedMs < 120_000, `${followedMs} ms`);
+    }),
+  );
+
   test(
     'gives no evidence if the site showed it before the request',
     checked(async (stack) => {

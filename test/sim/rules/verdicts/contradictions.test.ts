@@ -270,6 +270,11 @@ const CANNOT_TELL: Case[] = [
     verdict: 'failed by changed',
   },
   {
+    name: 'without the id of the trigger, the later of two new ids in progress is taken for ours',
+    reads: [is('running', 2), is('running', 3), is('failed', 3)],
+    verdict: 'failed by transition',
+  },
+  {
     name: 'a push that latest shows in progress before ours is taken for ours',
     answered: { id: 2 },
     reads: [is('running', 3), is('failed', 3), is('completed', 2)],
