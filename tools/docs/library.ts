@@ -29,7 +29,7 @@ export function libraryPage(): string {
   ];
   return page(
     '# Library',
-    'A Node program can start runs, wait for their results, and look at them. It needs Temporal and no API token.',
+    'A Node program can start runs, wait for their results, and look at them. It needs Temporal and no API token. The package is for ES modules and for CommonJS: `import` and `require` load the same library.',
     block(
       'ts',
       [

@@ -109,7 +109,7 @@ export const VARIABLE_SECTIONS = [
       {
         name: 'BELAY_SEARCH_ATTRIBUTES',
         meaning:
-          "Belay's search attributes in the namespace: `register` lets a worker register what is missing, and use none if it may not; `assume` uses them without asking; `off` uses none. Set it for workers and starters.",
+          "Belay's search attributes in the namespace: `register` lets a worker register what is missing, and use none if it may not; `assume` uses them without asking; `off` uses none: `belay list` cannot filter, and `belay approvals` finds no question. Set it for workers and starters.",
         default: 'register',
       },
       {
