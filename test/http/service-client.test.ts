@@ -162,6 +162,13 @@ test('an error names the request and the answer and contains no token', async ()
   assert.deepEqual([error.kind, error.httpStatus, error.sent], ['http', 403, true]);
 });
 
+test('an error shows a long answer by whole characters', async () => {
+  const begin = 'x'.repeat(195);
+  const { client } = await rawService(http('422 Unprocessable Content', `${begin}😀 and more`));
+  const { message } = await errorOf(client.triggerDeployment(site('a1')));
+  assert.equal(message, `POST /v1/sites/a1/deploy: 422 ${begin}😀`);
+});
+
 test('an error contains no token that the answer spells in another way', async () => {
   const token = 'canary/7f+3a==';
   for (const echo of ['canary\\/7f+3a==', encodeURIComponent(token), 'CANARY/7F+3A==']) {
