@@ -97,6 +97,13 @@ describe('the command line', { concurrency: 4 }, () => {
     }
   });
 
+  test('a run with a note that is too long deploys, and says on stderr that the note was cut', async () => {
+    const args = ['deploy', '--site', fresh('a'), ...DEPLOY_PACE, '--meta', 'team=web'];
+    const { code, json, stderr } = await on.belay(...args, '--meta', `message=${'x'.repeat(300)}`, '--json');
+    assert.deepEqual([code, json().meta], [0, { team: 'web', message: `${'x'.repeat(199)}…` }]);
+    assert.match(stderr, /^note: --meta message was cut to 200 characters$/m);
+  });
+
   test('a wait that ends before the verdict shows one hint, and no failure', async () => {
     const siteId = fresh('a');
     on.sandbox.script({ site: siteId }, { ends: 'never' });
