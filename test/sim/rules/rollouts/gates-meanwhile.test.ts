@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { nextAttempt } from '../../../../src/features/rollouts/client.ts';
 import type { Configuration } from '../../../../src/config/load.ts';
+import { leavesRoomInRollout } from '../../../../src/contract/history-budget.ts';
 import type { RolloutInput, RolloutResult } from '../../../../src/features/rollouts/shapes.ts';
 import { outcomesOf, servers } from '../../../support/rollouts.ts';
 import { decide, endOfRollout, progressOf, startRollout } from '../../plays/start-rollout.ts';
+import { MAX_TARGETS } from '../../../../src/request/limits.ts';
 import { resultOf } from '../../plays/record.ts';
 import { freezeNow } from '../../stack/freeze-now.ts';
 import { phasesOf, startInput } from '../../stack/inspect.ts';
@@ -15,6 +17,9 @@ import { answer, isAsking } from '../runs/approvals/answers.ts';
 import { actionsOf, begunOn, endsOf, ERRORS, gatedBy, HOUR, inTwoWaves, measured, MINUTE } from './gated.ts';
 import { ANNE, backsUp, begin, hold, inFleet, reaches } from './rollouts-in-flight.ts';
 
+const SECOND = 1_000;
+/** Temporal takes 10,000 of them. */
+const SIGNALS_AT_ONCE = 9;
 const COMPLETED = ['completed', 'completed', 'completed'];
 const WAVES = 4;
 const GATES = ['errors', 'latency', 'load', 'queue', 'memory'];
@@ -353,6 +358,33 @@ describe('a gate', () => {
       assert.ok(meter.asked[0]!.atMs - leftMs - HOUR < 2 * MINUTE);
       assert.deepEqual(outcomesOf(await endOfRollout(stack, rollout)), COMPLETED);
     }, gatedBy()),
+  );
+
+  test(
+    'is measured no more once the history of its rollout has room only for the servers that are left',
+    inFleet(
+      async (stack) => {
+        const { meter } = stack.world;
+        meter.shows = () => '0.001';
+        const [canary, ...others] = servers(MAX_TARGETS);
+        const waves = [
+          { name: 'canary', targets: [canary], after: GATED },
+          { name: 'rest', targets: others },
+        ];
+        const rollout = begin(stack, [], { waves });
+        await measured(stack, 2);
+        while (leavesRoomInRollout(rollout.history.length, others.length)) {
+          for (let sent = 0; sent < SIGNALS_AT_ONCE; sent += 1) stack.signal(rollout.workflowId, 'unknown', {});
+          await stack.forward(SECOND);
+        }
+        await stack.forward(3 * HOUR);
+        assert.deepEqual([meter.asked.length, begunOn(stack, others)], [2, 0]);
+        const { phase, decisions } = (await progressOf(stack, rollout)).result;
+        assert.equal(phase, 'paused');
+        assert.match(decisions.at(-1)?.reason ?? '', /no longer measured: the history of the rollout is long/);
+      },
+      gatedBy({ interval: HOUR }),
+    ),
   );
 
   test(
