@@ -356,8 +356,8 @@ export function isTriggerInDoubt(context: VerdictContext, { ids }: Observations,
 }
 
 /**
- * True if an answer in the word of the baseline lacks the field in which the baseline and our deployment had an id, and has
- * not lasted as `settled` requires. A replica that lags may have given it.
+ * True if an answer has no id, although the baseline had one, and has not lasted as `settled` requires. A replica that lags
+ * may have given it.
  *
  * @param seen observations that include this reading
  */
@@ -367,10 +367,14 @@ export function hasLostIdsTooEarly(
   reading: StatusReading,
   nowMs: number,
 ): boolean {
+  const hasLost = !isEmpty(idsOfBaseline(context)) && isEmpty(idsIn(knownIds(context), reading));
+  return hasLost && !hasLasted(context, seen, nowMs);
+}
+
+/** What `hasLostIdsTooEarly` was at first: only in the word of the baseline, and in the field that has shown our id. */
+export function isOwnIdLost(context: VerdictContext, { ids }: Observations, reading: StatusReading): boolean {
   const hadField = idsOfBaseline(context);
-  const hadOwn = Object.keys(seen.ids.own).some((field) => field in hadField);
-  const hasLost = hadOwn && isEmpty(idsIn(knownIds(context), reading));
-  return hasLost && sameStatus(context.baseline, reading) && !hasLasted(context, seen, nowMs);
+  return Object.keys(ids.own).some((field) => field in hadField) && sameStatus(context.baseline, reading);
 }
 
 const idsOfBaseline = (context: VerdictContext): DeploymentIds => idsIn(knownIds(context), context.baseline ?? {});

@@ -240,7 +240,8 @@ function confirmFreezes(configuration: Configuration): (scope: FreezeScope) => F
     if (parts.length > 1 && parts.some((id) => has({ ...named, id })))
       return problem(`${nameOf(named)} is a list: give --${scope.kind} once for each`);
     if (inventory === 'strict') return problem(`no fleet has ${nameOf(named)}: correct it, or add it under fleets`);
-    if (Object.keys(fleets).length > 0)
+    // Without fleets, no site is known to be on a server.
+    if (Object.keys(fleets).length > 0 || scope.kind === 'server')
       return {
         problem: null,
         note: `no fleet has ${nameOf(named)}, so the freeze holds back only what names exactly this id`,

@@ -12,6 +12,7 @@ import {
   hasLostIdsTooEarly,
   ID_FIELD_REMEDY,
   NEVER_SHOWN_REMEDY,
+  isOwnIdLost,
   isTriggerInDoubt,
   observe,
   startRow,
@@ -79,9 +80,10 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     const answered = { ...at, nowMs: answeredMs(latest, at.nowMs) };
     result.evidence = strongestEvidence(judged, seen, latest, answered);
     const decided = decideVerdict(judged, seen, latest, answered);
-    const isEarly = decided !== null && hasLostIdsTooEarly(judged, seen, latest, answered.nowMs);
+    const isLost = decided !== null && hasLostIdsTooEarly(judged, seen, latest, answered.nowMs);
     const mayProve = decided?.kind === 'unproven' && latest.state === 'completed' && check?.canShow() === true;
-    const readsOn = (isEarly && patched('ids-of-before')) || (mayProve && patched('awaits-the-page'));
+    const isOwnLost = isLost && isOwnIdLost(judged, seen, latest) && patched('ids-of-before');
+    const readsOn = isOwnLost || (isLost && patched('lost-ids')) || (mayProve && patched('awaits-the-page'));
     const verdict = readsOn ? null : decided;
     if (verdict === null && cause === 'beside') {
       ({ context, seen, reading } = known);

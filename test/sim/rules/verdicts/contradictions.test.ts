@@ -54,6 +54,18 @@ const CASES: Case[] = [
     reads: [is('failed', 'older'), is('running', 2), is('completed', 2)],
     verdict: 'completed by identity',
   },
+  ...[0, undefined].map((id) => ({
+    name: `an answer with the id ${id}, in a word that neither the baseline nor ours has, ends no wait at once`,
+    answered: { id: 2 },
+    reads: [is('failed', id), is('running', 2), is('completed', 2)],
+    verdict: 'completed by identity',
+  })),
+  {
+    name: 'an answer that has lost the id of the baseline decides once it has lasted',
+    answered: { id: 2 },
+    reads: [is('failed', undefined)],
+    verdict: 'failed by changed',
+  },
   {
     name: 'a push after ours is not taken for ours, and the wait ends unknown',
     answered: { id: 2 },

@@ -71,20 +71,22 @@ describe('a freeze', () => {
 describe('the confirmation of a freeze by a worker', () => {
   const confirmation = (scope: FreezeScope, file = configuration): FreezeConfirmation => policyOf(file).confirm(scope);
   const site = (id: string): FreezeScope => ({ kind: 'site', id });
+  const server = (id: string): FreezeScope => ({ kind: 'server', id });
 
   test('is a refusal for an unknown fleet, another spelling, and a list', () => {
     const problemOf = (scope: FreezeScope, file = configuration) => confirmation(scope, file).problem ?? '';
     assert.match(problemOf({ kind: 'fleet', id: 'blog' }), /no fleet blog, only shop: correct the name, or add/);
     assert.match(problemOf({ kind: 'fleet', id: 'shop' }, {}), /it has no fleets/);
     assert.match(problemOf(site('A1')), /differs from the known site a1/);
-    assert.match(problemOf({ kind: 'server', id: '012' }), /differs from the known server 12/);
+    assert.match(problemOf(server('012')), /differs from the known server 12/);
     for (const list of ['34,35', '34, 35', '34;35', '34 99'])
       assert.match(problemOf(site(list)), /is a list: give --site once for each/);
     assert.match(problemOf(site('99'), { ...configuration, inventory: 'strict' }), /no fleet has site 99/);
   });
 
   test('is a note for an unknown id of a fleet, or one that looks like a list or an address', () => {
-    assert.match(confirmation(site('99')).note ?? '', /holds back only what names exactly this id/);
+    const named = [confirmation(site('99')), confirmation(server('99')), confirmation(server('99'), {})];
+    for (const { note } of named) assert.match(note ?? '', /holds back only what names exactly this id/);
     for (const odd of ['a4,a5', 'a4;a5', 'a4 a5', 'https://shop.example'])
       assert.match(confirmation(site(odd), {}).note ?? '', /is taken as one id: check it/);
   });
