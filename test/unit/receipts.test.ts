@@ -291,9 +291,19 @@ describe('a receipt', () => {
   }
 
   test('without signers is not good either with an answer that is not of the kind of its rule', () => {
-    const yeses: Yes[] = [{ by: 'ana', why: null, at: ASKED_AT, proof: { kind: 'none' } }];
-    const { problems } = verifyReceipt(made({ approved: { plan, yeses } }), null);
-    assert.deepEqual(problems, ['approval: it has 0 of 1 approvals (production)']);
+    for (const proof of [{ kind: 'none' }, { kind: 'github', token: 'verified when it was given' }] as const) {
+      const yeses: Yes[] = [{ by: 'ana', why: null, at: ASKED_AT, proof }];
+      const { problems } = verifyReceipt(made({ approved: { plan, yeses } }), null);
+      assert.deepEqual(problems, ['approval: it has 0 of 1 approvals (production)'], proof.kind);
+    }
+  });
+
+  test('with signers is not good with a token of GitHub, which none of them proves, but is without signers', () => {
+    const asked = approvalPlan({ rules: [approvalRule({ proof: 'github' })] });
+    const yes: Yes = { by: 'ana', why: null, at: ASKED_AT, proof: { kind: 'github', token: 'verified before' } };
+    const receipt = made({ approved: { plan: asked, yeses: [yes] } });
+    assert.deepEqual(verifyReceipt(receipt, null).problems, []);
+    assert.match(verifyReceipt(receipt, SIGNERS).problems.join(), /^approval: no signer proves the answer of ana: /);
   });
 
   test('is not good if an approval that it tells of is gone, although its chain was made again', () => {
