@@ -4,8 +4,10 @@ import { describe, test } from 'node:test';
 import { servers } from '../../../support/rollouts.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
 import { decide, endOfRollout } from '../../plays/start-rollout.ts';
+import { freezeNow } from '../../stack/freeze-now.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
 import { ANNE, backsUp, begin, inFleet, reaches } from '../rollouts/rollouts-in-flight.ts';
+import { isWaiting } from './freezes/frozen-waits.ts';
 import { building } from './runs-that-wait.ts';
 
 async function pageOf({ query }: VirtualStack, workflowId: string): Promise<string> {
@@ -25,6 +27,19 @@ describe('the page of a run', () => {
       assert.ok(page.includes(`\`npx belay-deploy wait ${run.workflowId}\``), page);
       assert.ok(page.includes(`\`npx belay-deploy cancel ${run.workflowId}\``), page);
       assert.ok((await pageOf(stack, operationId)).includes(`\`npx belay-deploy cancel ${run.workflowId}\``));
+    }),
+  );
+
+  test(
+    'says of a site that waits for the end of a freeze that it is frozen, not that it is in progress',
+    inVirtualTime(async (stack) => {
+      freezeNow(stack.world.server);
+      const siteId = siteAfter(stack.sandbox, FAILED, COMPLETED);
+      const run = stack.start({ siteIds: [siteId], ifFrozen: 'wait' });
+      await isWaiting(stack, { run });
+      const page = await pageOf(stack, run.workflowId);
+      assert.match(page, new RegExp(`^\\| site.*${siteId}.*\\| frozen\\s+\\|$`, 'm'));
+      assert.doesNotMatch(page, /in progress/);
     }),
   );
 
