@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PlannedPart } from '../../src/features/approvals/shapes.ts';
 import { eventually } from './eventually.ts';
 import type { runInProcess } from './in-process.ts';
 import { tempFolder } from './temporal.ts';
@@ -37,6 +38,7 @@ export interface ListedQuestion {
   workflowId: string;
   plan: string;
   does: string[];
+  parts: PlannedPart[];
   asked: { name: string; by: string[] }[];
 }
 

@@ -80,3 +80,11 @@ test('a person sees every target of a question, on lines that fit, and nothing t
   const { length } = factsOfPlan(approvalPlan(), '');
   assert.equal(factsOfPlan(forged, '').join('\n').split('\n').length, length);
 });
+
+test('a person sees each fact and each target whole, however long it is', () => {
+  const long = (start: string) => `${start}${'x'.repeat(3_000)} end`;
+  const plan = { override: { freezes: ['christmas'], reason: long('CVE') }, noCheck: { reason: long('moved') } };
+  const shown = questionLines(questionOf([`site-${'y'.repeat(195)}`], plan)).join('\n');
+  for (const text of [plan.override.reason, plan.noCheck.reason, `site-${'y'.repeat(195)}`])
+    assert.ok(shown.includes(text), shown);
+});

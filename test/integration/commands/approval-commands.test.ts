@@ -105,6 +105,19 @@ describe('belay approve', WITH_SSH_KEYGEN, () => {
   });
 });
 
+describe('belay approvals', WITH_SSH_KEYGEN, () => {
+  test('lists every server and site of what is asked with --json', async () => {
+    const sites = [AUDITED, ...Array.from({ length: 30 }, () => fresh('site-with-a-long-name'))];
+    const options = sites.flatMap((site) => ['--site', site]);
+    const started = await belay('run', '--server', '12', ...options, ...DEPLOY_PACE, '--detach', '--json');
+    assert.equal(started.code, 0, started.stderr);
+    const { workflowId, parts } = await questionOf(belay, String(started.json().workflowId));
+    assert.deepEqual(parts, [{ serverId: '12', targets: sites.map((id) => ({ kind: 'site', id })) }]);
+    assert.equal((await belay('cancel', workflowId)).code, 0);
+    assert.equal((await belay('wait', workflowId)).code, 8);
+  });
+});
+
 describe('belay reject', WITH_SSH_KEYGEN, () => {
   test('ends the run with exit code 6 and the reason, although one person has approved it', async () => {
     const { workflowId, plan } = await asking(SIGNED);
