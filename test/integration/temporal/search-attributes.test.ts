@@ -80,6 +80,12 @@ describe('search attributes that may not be registered', { concurrency: 1 }, () 
     assert.match(workerLog(), /: run `temporal operator search-attribute create .*`, then restart the workers/);
   });
 
+  test('a search for what is missing exits 2, and names doctor and the setting that would hide it there', async () => {
+    const { code, stderr } = await runInProcess(['approvals'], { ...cloud.env, BELAY_SEARCH_ATTRIBUTES: 'off' });
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /lacks search attributes of Belay: run `npx belay-deploy doctor`, without \w+=off$/m);
+  });
+
   test('doctor prints a command that creates what is missing, and what --fix may not do', async () => {
     const { attributes, namespace } = await doctor(cloud, {}, '--fix');
     assert.equal(attributes.state, 'warning');
