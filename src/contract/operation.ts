@@ -88,6 +88,12 @@ export interface DeploySiteInput extends OperationInput {
   check?: CheckAim;
 }
 
+/** What the operation of a deployment returns to its run. */
+export interface OperatedDeployment extends DeploymentResult {
+  /** The ids of all that it has read, if it deployed nothing: the next request of the run is not that of such a deployment. */
+  earlierIds?: DeploymentIds[];
+}
+
 /** The end of a backup, for the runs that share it. */
 export interface BackupConclusion {
   service: string;

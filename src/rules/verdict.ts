@@ -105,12 +105,12 @@ const only = (ids: DeploymentIds, isMeant: (id: string) => boolean): DeploymentI
 
 /** Adds the ids of an answer from before the request, unless they are known. */
 export function keepIds(earlierIds: DeploymentIds[], ids: DeploymentIds = {}): void {
-  if (!isEmpty(ids) && !earlierIds.some((it) => isPartOf(ids, it))) earlierIds.push(ids);
+  if (!isEmpty(ids)) earlierIds.push(...newIds(earlierIds, [ids]));
 }
 
-/** Those that the baseline does not have as well. */
-export const idsBesideBaseline = (earlierIds: readonly DeploymentIds[], baseline: StatusReading | null) =>
-  earlierIds.filter((it) => !isPartOf(it, baseline?.ids ?? {}));
+/** Those that the known ones do not have as well. */
+export const newIds = (known: readonly DeploymentIds[], ids: readonly DeploymentIds[]): DeploymentIds[] =>
+  ids.filter((it) => !known.some((all) => isPartOf(it, all)));
 
 const isPartOf = (some: DeploymentIds, all: DeploymentIds): boolean =>
   Object.entries(some).every(([field, id]) => all[field] === id);

@@ -2,21 +2,21 @@
 import { patched } from '@temporalio/workflow';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { lockIdOf } from '../../contract/ids.ts';
-import type { DeploySiteInput } from '../../contract/operation.ts';
+import type { DeploymentIds } from '../../contract/activities.ts';
+import type { DeploySiteInput, OperatedDeployment } from '../../contract/operation.ts';
 import { emptyDeployment } from '../../contract/results.ts';
-import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/target.ts';
 import { targetOrProblem } from '../../request/problems.ts';
 import { whyTooLate } from '../../rules/deadline.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { isUnauthorized, refusalOf } from '../../rules/read-failures.ts';
-import { idsBesideBaseline, keepIds, onlyOfOurs, type StatusReading } from '../../rules/verdict.ts';
+import { keepIds, newIds, onlyOfOurs, type StatusReading } from '../../rules/verdict.ts';
 import { conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
 import { hasRoom } from '../history.ts';
 import { pollUntil } from '../polling/poll-until.ts';
 import { describeLastStatus } from '../polling/poller.ts';
-import { readerOf } from '../polling/status-reader.ts';
+import { type Reader, readerOf } from '../polling/status-reader.ts';
 import { awaitVerdict, verdictContext } from './await-verdict.ts';
 import { firstCheck, type OperationHooks } from './hooks.ts';
 import { runOperation } from './run-operation.ts';
@@ -26,22 +26,36 @@ import { reconcile, sendWatched, type Deployment, type Sent } from './trace.ts';
 /** The proof that a site was never deployed takes several reads, so reading the status again may never be quick enough. */
 const MAX_SITE_BASELINES = 3;
 
-export async function deploySite(input: DeploySiteInput, hooks: OperationHooks): Promise<DeploymentResult> {
+export async function deploySite(input: DeploySiteInput, hooks: OperationHooks): Promise<OperatedDeployment> {
   const target = { ...input.target };
-  const result = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
+  const result: OperatedDeployment = { ...emptyDeployment(target), startedAt: new Date().toISOString() };
   const lockId = typeof targetOrProblem(target) === 'string' ? null : lockIdOf(target);
   return runOperation(lockId, input, result, hooks, async (operation) => {
     for (const listen of hooks.endings) listen(operation);
     const check = firstCheck(hooks.checks, operation, input);
     const earlierIds = [...(input.earlierIds ?? [])];
-    const conclusion = await deploy({ operation, input, reader: readerOf(input, { target }), check, earlierIds });
+    const readIds: DeploymentIds[] = [];
+    const reader = notingIds(readerOf(input, { target }), readIds);
+    const conclusion = await deploy({ operation, input, reader, check, earlierIds, readIds });
+    if (conclusion.outcome === 'not_started' && readIds.length > 0) result.earlierIds = readIds;
     if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
     return check === undefined ? conclusion : check.judge(conclusion);
   });
 }
 
+function notingIds(reader: Reader, readIds: DeploymentIds[]): Reader {
+  return {
+    ...reader,
+    async read(...how) {
+      const answer = await reader.read(...how);
+      if (answer.ok) keepIds(readIds, answer.ids);
+      return answer;
+    },
+  };
+}
+
 async function deploy(deployment: Deployment): Promise<Conclusion> {
-  const { operation, input, reader, earlierIds } = deployment;
+  const { operation, input, reader, earlierIds, readIds } = deployment;
   const { target } = input;
   const name = targetText(target);
   let baseline: StatusReading | null | undefined;
@@ -63,6 +77,9 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
         // What was in progress until now was not ours.
         operation.result.inProgressAt = null;
       }
+      // Nor was what reads have shown beside a request without effect.
+      const beside = counts.ambiguous === 0 ? newIds(earlierIds, readIds) : [];
+      if (beside.length > 0 && patched('ids-of-every-read')) earlierIds.push(...beside);
       const late = whyTooLate(input.deadline, Date.now());
       if (late !== null) return concludeUnsent(counts, 'TooLate', `${name} was not deployed: ${late}`);
       const { instead } = operation.cancellation;
@@ -71,7 +88,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       return null;
     },
     async post(summary) {
-      const beside = idsBesideBaseline(earlierIds, baseline ?? null);
+      const beside = newIds([baseline?.ids ?? {}], earlierIds);
       const others = beside.length > 0 && patched('ids-of-before') ? beside : [];
       sent = await sendWatched(deployment, verdictContext(input, baseline ?? null, others), summary);
       return sent.result;

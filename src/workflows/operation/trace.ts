@@ -34,6 +34,8 @@ export interface Deployment extends Followed {
   input: DeploySiteInput;
   /** The ids of all answers from before the request. */
   earlierIds: DeploymentIds[];
+  /** The ids of all answers. */
+  readIds: DeploymentIds[];
 }
 
 /** A request, and what reads have shown since it was sent. */
