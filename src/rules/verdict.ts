@@ -312,9 +312,10 @@ export interface Trace {
   by: 'transition' | 'changed';
   /**
    * Why it may be no trace of ours; null if nothing speaks against it. `taken_back`: a later answer took the change back,
-   * so it may be that of a replica that lags, or of a deployment before ours. `appeared`: see `isAppearedIdAlone`.
+   * so it may be that of a replica that lags, or of a deployment before ours. `appeared`: see `isAppearedIdAlone`. `once`:
+   * only the id differs from the baseline, and no other read has shown it, so it may differ in each answer.
    */
-  doubt: 'taken_back' | 'appeared' | null;
+  doubt: 'taken_back' | 'appeared' | 'once' | null;
 }
 
 /**
@@ -322,14 +323,26 @@ export interface Trace {
  * stays: whether the end of that deployment can be told is another question, and no second request may follow.
  *
  * @param seen observations that include this reading
+ * @param before the trace of earlier reads
  */
-export function traceOf(context: VerdictContext, { standing }: Observations, reading: StatusReading): Trace | null {
+export function traceOf(
+  context: VerdictContext,
+  { standing }: Observations,
+  reading: StatusReading,
+  before: Trace | null = null,
+): Trace | null {
   if (standing === 'another') return null;
-  const hasNewId = !isEmpty(freshIdsIn(knownIds(context), reading));
+  const fresh = freshIdsIn(knownIds(context), reading);
+  const hasNewId = !isEmpty(fresh);
   if (!hasNewId && (standing === 'before' || standing === 'kept')) return null;
   if (reading.state === 'in_progress') return { reading, by: 'transition', doubt: null };
-  if (!hasNewId && sameStatus(context.baseline, reading)) return null;
-  return { reading, by: 'changed', doubt: isAppearedIdAlone(context, reading) ? 'appeared' : null };
+  const isSame = sameStatus(context.baseline, reading);
+  if (!hasNewId && isSame) return null;
+  const isAgain = Object.keys(fresh).some((field) => before?.reading.ids?.[field] === fresh[field]);
+  const doubtOfId = isSame && !isAgain ? 'once' : null;
+  const doubtOfWord = before?.doubt === 'taken_back' ? 'taken_back' : null;
+  const doubt = isAppearedIdAlone(context, reading) ? 'appeared' : hasNewId ? doubtOfId : doubtOfWord;
+  return { reading, by: 'changed', doubt };
 }
 
 /**

@@ -96,18 +96,28 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a request in doubt leaves no trace if the word is that of before',
-    changes: [change(VERDICT, 'if (!hasNewId && sameStatus(', 'if (sameStatus(')],
+    changes: [change(VERDICT, 'if (!hasNewId && isSame)', 'if (isSame)')],
     test: sim('rules/verdicts/contradictions', 'is reconciled by an id that was not there before'),
   },
   {
     rule: 'an id that the baseline had not shown is a new deployment',
-    changes: [change(VERDICT, "isAppearedIdAlone(context, reading) ? 'appeared' : null", 'null')],
+    changes: [change(VERDICT, "isAppearedIdAlone(context, reading) ? 'appeared' : ", '')],
     test: sim('rules/verdicts/contradictions', 'is neither reconciled nor sent again if an id appears'),
   },
   {
     rule: 'an id that the baseline had not shown identifies the deployment',
     changes: [change(VERDICT, 'triggers.length > 0 && isAppearedIdAlone(context, reading)', 'false')],
     test: sim('rules/verdicts/contradictions', 'does not replace one that was in progress'),
+  },
+  {
+    rule: 'an id that differs in each answer is a trace',
+    changes: [change(VERDICT, "isSame && !isAgain ? 'once' : null", 'null')],
+    test: sim('rules/verdicts/contradictions', 'is neither reconciled nor sent again if each answer has another id'),
+  },
+  {
+    rule: 'a change that was taken back is a trace once it is shown again',
+    changes: [change(VERDICT, "before?.doubt === 'taken_back' ? 'taken_back' : null", 'null')],
+    test: sim('rules/verdicts/evidence', 'also if it is shown again'),
   },
   {
     rule: 'an answer that has lost the id is that of our deployment',

@@ -312,7 +312,8 @@ describe('the ids of answers', () => {
     ]);
     assert.deepEqual(traceOfRead(sighting('completed'), sighting('failed', '1')), ['changed', null]);
     assert.deepEqual(traceOfRead(sighting('completed'), sighting('running', '1')), ['transition', null]);
-    assert.deepEqual(traceOfRead(sighting('completed', '1'), sighting('completed', '2')), ['changed', null]);
+    assert.deepEqual(traceOfRead(sighting('completed', '1'), sighting('completed', '2')), ['changed', 'once']);
+    assert.deepEqual(traceOfRead(sighting('failed', '1'), sighting('completed', '2')), ['changed', null]);
     assert.deepEqual(traceOfRead(null, sighting('completed', '1')), ['changed', null]);
   });
 

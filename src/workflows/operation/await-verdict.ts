@@ -180,7 +180,7 @@ function concludeExhausted(
   if (reading === null)
     return conclude('timed_out', 'DeploymentTimedOut', `${name} had not started after ${tries} tries`);
   if (standing === 'another') {
-    const remedy = idsAreNamed && !ids.isTriggers ? `; ${NEVER_SHOWN_REMEDY}` : '';
+    const remedy = ids.isTriggers ? '' : `; ${idsAreNamed ? NEVER_SHOWN_REMEDY : ID_FIELD_REMEDY}`;
     return unknown(`the service shows a deployment with another id ${state}${remedy}`);
   }
   if (reading.state === 'in_progress' && !contradicts(standing))

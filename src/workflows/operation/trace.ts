@@ -53,9 +53,10 @@ function note(sent: Omit<Sent, 'result'>, read: ReadResult, own: boolean): Trace
     sent.coverage = recordRead(sent.coverage, answeredMs(read, nowMs), nowMs);
   if (!read.ok) return null;
   sent.seen = observe(context, sent.seen, read, { own, nowMs });
-  const trace = traceOf(context, sent.seen, read);
+  const trace = traceOf(context, sent.seen, read, sent.trace);
   if (trace !== null) {
-    const doubt = trace.doubt !== null && patched('ids-of-before') ? trace.doubt : null;
+    const isDoubted = trace.doubt !== null && patched(trace.doubt === 'appeared' ? 'ids-of-before' : 'lasting-doubts');
+    const doubt = isDoubted ? trace.doubt : null;
     sent.trace = { ...trace, doubt };
     return doubt === null ? trace : null;
   }

@@ -106,6 +106,10 @@ function wasBusy(run: Run, posts: readonly Post[]): boolean {
   return isInProgress || posts.some(({ kind }) => kind === 'conflict');
 }
 
+/** A service that names no time, or one that is over, is left alone for an interval, of which a second is enough. */
+const pauseAfter = ({ retryAfterMs }: Post, intervalMs: number): number =>
+  Math.max(retryAfterMs ?? intervalMs, Math.min(intervalMs, FIRST_PAUSE_MS));
+
 /** After requests that certainly had no effect. An outage that was waited for starts the budget again. */
 function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, posts: readonly Post[]): boolean {
   const [first, last] = [posts[0], posts.at(-1)];
@@ -118,7 +122,7 @@ function givesUpEarly(run: Run, { intervalMs, tries }: Input, closedMs: number, 
   const patienceMs = count('unauthorized') > 0 ? Math.min(resendMs, UNAUTHORIZED_PATIENCE_MS) : resendMs;
   switch (last.kind) {
     case 'no effect':
-      return count('no effect') < MAX_NO_EFFECT && !isOver(resendMs, last.retryAfterMs ?? intervalMs);
+      return count('no effect') < MAX_NO_EFFECT && !isOver(resendMs, pauseAfter(last, intervalMs));
     case 'unauthorized':
       return count('unauthorized') < 2 && !isOver(patienceMs, 0);
     case 'not taken':

@@ -413,6 +413,18 @@ describe('a request in doubt', () => {
   );
 
   test(
+    'is neither reconciled nor sent again if each answer has another id',
+    inVirtualTime(async (stack) => {
+      const { result, sent } = await lost(
+        stack,
+        Array.from({ length: 99 }, (_, index) => is('completed', 2 + index)),
+      );
+      assert.deepEqual([verdictLine(result), sent], ['unknown by OutcomeUnknown', 1]);
+      assert.match(result.error?.message ?? '', /no two reads showed the same id; if .*deploymentId/);
+    }),
+  );
+
+  test(
     'is neither reconciled nor sent again if an id appears where the baseline had none',
     inVirtualTime(async (stack) => {
       const { result, sent } = await lost(stack, [WITHOUT_ID, is('completed', 1)], WITHOUT_ID);

@@ -173,6 +173,11 @@ describe('evidence of our deployment', () => {
       judged(TAKEN_BACK, LOST, 'unknown by OutcomeUnknown'),
     );
 
+    test(
+      'a change that a later read takes back is no trace of a request in doubt, also if it is shown again',
+      judged([...TAKEN_BACK, 'failed', 'completed'], LOST, 'unknown by OutcomeUnknown'),
+    );
+
     test('a change that lasts is the verdict', judged(['completed', 'failed', 'failed'], LATE, 'failed by changed'));
 
     for (const [how, post] of [
