@@ -2,6 +2,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInProgress, TriggerActivityInput, WorkerInfo } from '../contract/activities.ts';
+import type { Policy } from '../config/policy.ts';
 import type { Execution } from '../contract/operation.ts';
 import type { Judges } from './features.ts';
 import type { PlannedOperation } from '../contract/target.ts';
@@ -15,6 +16,7 @@ import { startStopwatch, type Clocks } from './stopwatch.ts';
 
 export interface PostCheckDeps extends Judges {
   workerInfo: WorkerInfo;
+  policy: () => Promise<Pick<Policy, 'refusalOf'>>;
   rest: Rest;
   refused: RefusedPosts;
   /**
@@ -34,7 +36,7 @@ export interface PostCheckDeps extends Judges {
 export type PostInput = TriggerActivityInput & PlannedOperation;
 type PostCheck = (input: PostInput, deps: PostCheckDeps) => void | Promise<void>;
 
-const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, checkRest, checkRefused];
+const CHECKS: PostCheck[] = [checkService, checkEpoch, checkReset, checkReads, checkInventory, checkRest, checkRefused];
 
 interface PermitDeps extends PostCheckDeps {
   activity: ActivityInProgress;
@@ -101,6 +103,13 @@ function checkReads({ readAt }: TriggerActivityInput): void {
   if (passedMs <= TIMING.verdict.coverageSlackMs) return;
   const longAgo = `${Math.round(passedMs / 1_000)}s`;
   throw triggerFailure('Stale', `not sent: the status was last read ${longAgo} before the request was scheduled`);
+}
+
+/** The run was held to the inventory when it began. It may have waited since, for a lock, a freeze or people. */
+async function checkInventory(input: PostInput, { policy }: PostCheckDeps): Promise<void> {
+  const { serverId } = input;
+  const message = (await policy()).refusalOf('target' in input ? { serverId, targets: [input.target] } : { serverId });
+  if (message !== null) throw triggerFailure('OutsideInventory', `not sent: ${message}`);
 }
 
 async function checkRest(_input: TriggerActivityInput, { rest }: PostCheckDeps): Promise<void> {

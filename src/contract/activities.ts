@@ -88,6 +88,7 @@ export type TriggerFailureType =
   | 'Restored'
   | 'Frozen'
   | 'NotApproved'
+  | 'OutsideInventory'
   | 'ApprovalExpired';
 
 export interface TriggerFailureDetails {

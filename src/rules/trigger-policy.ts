@@ -27,7 +27,11 @@ export type TriggerResult<A> =
   /** Certainly without effect: the worker keeps a pause that the service asked for, or the ceiling. */
   | { kind: 'held_back'; message: string; retryAfterMs: number | null }
   /** Not sent, because a permit of the worker forbids it now. */
-  | { kind: 'frozen' | 'unapproved'; type: 'Frozen' | 'Refused' | 'ApprovalExpired'; message: string }
+  | {
+      kind: 'frozen' | 'unapproved' | 'unlisted';
+      type: 'Frozen' | 'Refused' | 'ApprovalExpired' | 'Usage';
+      message: string;
+    }
   /** 401 or 403, certainly without effect: another worker may have a valid token. */
   | { kind: 'unauthorized'; message: string }
   | { kind: 'refused'; message: string }
@@ -53,6 +57,8 @@ export function resultOfFailure(
       return { kind: 'unapproved', type: 'Refused', message };
     case 'ApprovalExpired':
       return { kind: 'unapproved', type: 'ApprovalExpired', message };
+    case 'OutsideInventory':
+      return { kind: 'unlisted', type: 'Usage', message };
     case 'Stale':
       return { kind: 'stale', message };
     case 'HeldBack':
@@ -142,16 +148,16 @@ export function countTrigger(counts: TriggerCounts, result: TriggerResult<unknow
   };
 }
 
-type Unsent = TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' | 'frozen' | 'unapproved' };
+type Unsent = Forbidden | (TriggerResult<never> & { kind: 'not_taken' | 'stale' | 'held_back' });
 
 /** True if no worker took the request, or if the worker kept it back. Such a request counts as no attempt. */
 export const isUnsent = (result: TriggerResult<unknown>): result is Unsent =>
-  ['not_taken', 'stale', 'held_back', 'frozen', 'unapproved'].includes(result.kind);
+  isForbidden(result) || ['not_taken', 'stale', 'held_back'].includes(result.kind);
 
-type Forbidden = TriggerResult<never> & { kind: 'frozen' | 'unapproved' };
+type Forbidden = TriggerResult<never> & { kind: 'frozen' | 'unapproved' | 'unlisted' };
 
 export const isForbidden = (result: TriggerResult<unknown>): result is Forbidden =>
-  result.kind === 'frozen' || result.kind === 'unapproved';
+  ['frozen', 'unapproved', 'unlisted'].includes(result.kind);
 
 type WithoutEffect = Unsent | (TriggerResult<never> & { kind: 'no_effect' });
 

@@ -22,7 +22,9 @@ export const RIGHT_TIME: TestedMutant[] = [
   },
   {
     rule: 'a request is sent however old the reads are that it rests on',
-    changes: [change('activities/post-checks.ts', 'checkReset, checkReads, checkRest', 'checkReset, checkRest')],
+    changes: [
+      change('activities/post-checks.ts', 'checkReset, checkReads, checkInventory', 'checkReset, checkInventory'),
+    ],
     test: sim('rules/answers/stale-reads', 'waits for a new baseline, so that no push in between counts'),
   },
   {

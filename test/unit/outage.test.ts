@@ -75,6 +75,7 @@ const RESULTS: [kind: TriggerResult<unknown>['kind'], may: boolean][] = [
   ['held_back', true],
   ['frozen', false],
   ['unapproved', false],
+  ['unlisted', false],
   ['conflict', false],
   ['unauthorized', false],
   ['refused', false],

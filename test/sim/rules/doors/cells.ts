@@ -10,7 +10,7 @@ const WHOLE =
   'A worker refuses the whole rollout before its first server, so there is nothing to resume. The run of each server asks again when it begins.';
 
 const IN_THE_ACTIVITY =
-  'Only a Temporal server resets an activity, so `test/integration/runs/reset-activities.test.ts` plays this door: the POST that is reset is sent no second time. A POST checks freezes, windows, approvals, deadline, backup age, epoch and service in its activity, so every attempt would be judged. ' +
+  'Only a Temporal server resets an activity, so `test/integration/runs/reset-activities.test.ts` plays this door: the POST that is reset is sent no second time. A POST checks freezes, windows, approvals, the inventory, deadline, backup age, epoch and service in its activity, so every attempt would be judged. ' +
   'The workflow judges the other rules, and a reset of an activity does not take it back.';
 
 /** Cells that cannot exist. */

@@ -6,10 +6,12 @@ import type { RunInput } from '../../../../src/contract/run.ts';
 import { outcomesOf } from '../../../support/rollouts.ts';
 import { endOfRollout } from '../../plays/start-rollout.ts';
 import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
+import { freezeNow } from '../../stack/freeze-now.ts';
 import { begin } from '../rollouts/rollouts-in-flight.ts';
 import { deployPosts } from './runs-that-wait.ts';
 import { backupPosts, verdictOf } from './verdict-of.ts';
 
+const HOUR_MS = 3_600_000;
 const servers = new Map([['12', { sites: ['34'] }]]);
 const configuration: Configuration = { fleets: { shop: { servers } } };
 
@@ -53,6 +55,28 @@ describe('the inventory of the worker', () => {
         assert.match(await refused(stack, { siteIds: ['35'] }), /the inventory is strict/);
       },
       { configuration: { ...configuration, inventory: 'strict' } },
+    ),
+  );
+
+  test(
+    'holds a run that has waited to the file as it is when its request leaves',
+    inVirtualTime(
+      async (stack) => {
+        freezeNow(stack.world.server, { forMs: HOUR_MS });
+        const run = stack.start({ serverId: '12', siteIds: ['34'], ifFrozen: 'wait' });
+        await stack.forward(HOUR_MS / 2);
+        stack.world.endWorkers();
+        const moved = new Map([
+          ['12', { sites: [] }],
+          ['13', { sites: ['34'] }],
+        ]);
+        stack.world.addWorker({ configuration: { fleets: { shop: { servers: moved } } } });
+        const result = await stack.result(run);
+        assert.deepEqual(verdictOf(result), ['not_started', 'Usage']);
+        assert.match(result.error?.message ?? '', /not sent: .*site 34 belongs to server 13, not to 12/);
+        assert.equal(deployPosts(stack, '34'), 0);
+      },
+      { configuration },
     ),
   );
 
