@@ -148,6 +148,27 @@ export function refuseRepeated(command: Command): void {
   }
 }
 
+/**
+ * Commander would take the option that follows for the value, as after an empty variable of a shell: a deployment whose
+ * `--key $KEY --dry-run` lacks the key would be made.
+ */
+export function refuseOptionsAsValues(command: Command): void {
+  const parse = command.parseOptions.bind(command);
+  command.parseOptions = (args) => {
+    const optionOf = (text = '') => command.options.find(({ long, short }) => [long, short].includes(text));
+    for (let at = 0; at < args.length && args[at] !== '--'; at += 1) {
+      const option = optionOf(args[at]);
+      if (option?.required !== true) continue;
+      at += 1;
+      const next = args[at] ?? '';
+      if (!next.startsWith('--') && optionOf(next) === undefined) continue;
+      const name = option.long ?? option.flags;
+      command.error(`${name} has no value, because ${next} follows: if that is its value, write ${name}=${next}`);
+    }
+    return parse(args);
+  };
+}
+
 export function collectOf<T>(parse: (text: string) => T) {
   return (text: string, before: T[] = []): T[] => {
     const value = parse(text);

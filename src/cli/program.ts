@@ -10,7 +10,7 @@ import { EXIT, exitCodeOfResult, BelayError } from '../contract/errors.ts';
 import { printNote } from '../process/print.ts';
 import { printFailure, startDocument } from '../process/json-document.ts';
 import { resultOfError } from './run-text.ts';
-import { refuseRepeated } from './options.ts';
+import { refuseOptionsAsValues, refuseRepeated } from './options.ts';
 import { VERSION } from '../process/version.ts';
 
 export function program(): Command {
@@ -24,6 +24,7 @@ export function program(): Command {
   for (const command of [belay, ...belay.commands, ...belay.commands.flatMap((it) => it.commands)]) {
     command.exitOverride().configureOutput({ outputError: () => undefined });
     refuseRepeated(command);
+    refuseOptionsAsValues(command);
     addShortForms(command);
     groupOptions(command);
   }

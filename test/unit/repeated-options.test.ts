@@ -34,6 +34,27 @@ const REPEATABLE = [
   ...['watch --app', 'watch --meta', 'watch --site'],
 ];
 
+describe('an option that another option follows instead of its value', () => {
+  for (const args of [
+    ['deploy', '--site', 'dr1', '--key', '--dry-run'],
+    ['deploy', '--site', '--json'],
+    ['run', '--server', '--site', '--site', '34'],
+    ['run', '--server', '-s', '34'],
+    ['backup', '--server', '--help'],
+    ['backup', '--server', '--'],
+  ])
+    test(`is refused: ${args.join(' ')}`, async () => {
+      const { code, stdout, stderr } = await runInProcess(args);
+      assert.equal(code, 2);
+      assert.match(stdout + stderr, /(--\w+) has no value, because \S+ follows: if that is its value, write \1=-/);
+    });
+
+  test('takes it as its value after an equals sign', async () => {
+    const { stderr } = await runInProcess(['freezes', '--site=--json', '--at', 'never']);
+    assert.match(stderr, /--at/);
+  });
+});
+
 describe('an option that is given twice', () => {
   const all = commandsOf(program()).flatMap(({ path, command }) => command.options.map((option) => ({ path, option })));
 
