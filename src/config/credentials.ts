@@ -3,6 +3,7 @@
  * connection of a certificate that it does not accept without a reason.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import {
   loadClientConfigProfile,
   toClientOptions,
@@ -10,7 +11,7 @@ import {
   type ClientConnectConfig,
   type ConfigDataSource,
 } from '@temporalio/envconfig';
-import { ConfigError, given } from './environment/variables.ts';
+import { ConfigError, given, unreadableFile } from './environment/variables.ts';
 
 export type ConnectionOptions = LoadedProfile['connectionOptions'] & { address: string };
 
@@ -95,6 +96,9 @@ interface LoadedProfile extends ClientConnectConfig {
 
 /** @throws ConfigError */
 export function loadProfile(): LoadedProfile {
+  const file = given('TEMPORAL_CONFIG_FILE');
+  if (file !== null && !existsSync(file))
+    throw new ConfigError(`TEMPORAL_CONFIG_FILE: ${unreadableFile(file, { code: 'ENOENT' })}`);
   try {
     const profile = loadClientConfigProfile();
     refuseHalves(profile);
@@ -134,7 +138,8 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (/^Profile .* not found/.test(error.message))
     return `${profileFile()} has no profile ${given('TEMPORAL_PROFILE')}: add it, or correct TEMPORAL_PROFILE`;
-  const { line } = error as { line?: unknown };
+  const { line, path, code } = error as { line?: unknown; path?: unknown; code?: string };
+  if (typeof path === 'string' && code !== undefined) return unreadableFile(path, { code });
   // The message of the TOML parser repeats the lines around the mistake, and so perhaps a key.
   return typeof line === 'number' ? `line ${line} of ${profileFile()} is not TOML` : error.message;
 }

@@ -46,6 +46,8 @@ describe('facts from CI', () => {
   test('lose to the notes that are given', () => {
     assert.deepEqual(withFacts({ commit: 'mine', team: 'web' }, FACTS), { ...FACTS, commit: 'mine', team: 'web' });
     assert.deepEqual(withFacts(undefined, FACTS), FACTS);
+    // As of a variable that is not set.
+    assert.deepEqual(withFacts({ by: '' }, FACTS), FACTS);
     assert.equal(withFacts(undefined, {}), undefined);
     assert.deepEqual(withFacts({}, {}), {});
   });

@@ -14,15 +14,18 @@ const STAGING = 'staging.example:7233';
 let home: string;
 let idleHome: string;
 let profiles: string;
+let withoutDefault: string;
 before(async () => {
   const folder = await tempFolder();
   [home, idleHome, profiles] = [join(folder, 'home'), join(folder, 'idle'), join(folder, 'temporal.toml')];
+  withoutDefault = join(folder, 'staging.toml');
   await mkdir(home);
   await mkdir(idleHome);
   await writeFile(recordFile(home), JSON.stringify({ pid: process.pid, temporal: DEV, ui: null }));
   const profile = (name: string, address: string) =>
     `[profile.${name}]\naddress = "${address}"\nnamespace = "${name}"\n`;
   await writeFile(profiles, profile('default', PRODUCTION) + profile('staging', STAGING));
+  await writeFile(withoutDefault, profile('staging', STAGING));
 });
 
 /** What is found with these variables and a profile file, as users of Temporal's own tools have it. */
@@ -47,7 +50,7 @@ test('TEMPORAL_NAMESPACE alone does not lead away from a running belay dev, and 
 
 test('a namespace that a running belay dev does not use makes it one of several', () => {
   const only = (namespace: string) =>
-    found({ BELAY_HOME: home, TEMPORAL_CONFIG_FILE: join(home, 'none.toml'), TEMPORAL_NAMESPACE: namespace });
+    found({ BELAY_HOME: home, TEMPORAL_CONFIG_FILE: withoutDefault, TEMPORAL_NAMESPACE: namespace });
   assert.deepEqual(only('billing'), [DEV, 'billing', 'dev', true]);
   assert.deepEqual(only('default'), [DEV, 'default', 'dev', false]);
 });
@@ -98,4 +101,13 @@ test('an address may be a name, an IPv4 or an IPv6 address, with or without a po
   ]) {
     assert.equal(found({ BELAY_HOME: idleHome, TEMPORAL_ADDRESS })[0], TEMPORAL_ADDRESS);
   }
+});
+
+test('a profile file or a certificate that is named and missing is an error with its remedy', () => {
+  const missing = join(idleHome, 'missing.pem');
+  const remedy = { message: new RegExp(`${missing} cannot be read \\(ENOENT\\): create it, or correct the path`) };
+  assert.throws(() => found({ BELAY_HOME: home, TEMPORAL_CONFIG_FILE: missing }), remedy);
+  const pair = { TEMPORAL_TLS_CLIENT_CERT_PATH: missing, TEMPORAL_TLS_CLIENT_KEY_PATH: missing };
+  for (const env of [pair, { TEMPORAL_TLS_SERVER_CA_CERT_PATH: missing }])
+    assert.throws(() => found({ BELAY_HOME: idleHome, ...env }), remedy);
 });

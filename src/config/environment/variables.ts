@@ -175,7 +175,7 @@ export const VARIABLE_SECTIONS = [
       {
         name: 'TEMPORAL_CONFIG_FILE',
         meaning:
-          "File with Temporal's connection profiles. An API key or certificate in it is read again when it changes.",
+          "File with Temporal's connection profiles. An API key or certificate in it is read again when it changes. Set `TEMPORAL_PROFILE` too: a running `belay dev` wins over a profile that is not named.",
         fallback: '`temporalio/temporal.toml` in the configuration folder of the user',
       },
       { name: 'TEMPORAL_PROFILE', meaning: 'Profile in that file.', default: 'default' },
@@ -265,6 +265,6 @@ export class ConfigError extends BelayError {
 /** Says that a file cannot be read, and what to do about it. */
 export const unreadableFile = (
   file: string,
-  { code, message }: NodeJS.ErrnoException,
+  { code, message }: Pick<NodeJS.ErrnoException, 'code'> & { message?: string },
   remedy = code === 'ENOENT' ? 'create it, or correct the path' : 'let this user read it, or correct the path',
 ): string => `${file} cannot be read (${code ?? message}): ${remedy}`;

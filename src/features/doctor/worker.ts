@@ -128,7 +128,7 @@ export function policyFinding(notices: readonly PolicyNotice[], here: string | n
     const message = `this machine's belay.yaml has another policy than the workers': ${here} here, ${hashes[0]} there`;
     const remedy =
       'give both the same file: commands and dry runs here judge by the one of this machine; workers report a file that ' +
-      'has just changed within a minute';
+      'has just changed within two minutes';
     return { state: 'warning', message, remedy };
   }
   if (hashes.length === 1) return { state: 'ok', message: `${hashes[0]} at every worker` };

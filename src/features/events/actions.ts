@@ -87,7 +87,10 @@ export async function explainFile(file: string, options: ExplainOptions): Promis
 function sourceIn({ events }: Configuration, name: string | undefined): Partial<SourceConfig> {
   if (name === undefined) return {};
   const source = ownEntry(events?.sources ?? {}, name);
-  if (source === undefined) throw new BelayError('Usage', `--source ${name}: belay.yaml has no events.sources.${name}`);
+  if (source === undefined) {
+    const known = Object.keys(events?.sources ?? {}).join(', ') || 'none';
+    throw new BelayError('Usage', `--source ${name}: belay.yaml has no events.sources.${name}: it has ${known}`);
+  }
   return source;
 }
 

@@ -60,7 +60,7 @@ const EXITS: Record<ReadKind, number> = {
   nothing: EXIT.unknown,
 };
 
-type Latest = Pick<Reading, 'status' | 'problem'>;
+type Latest = Pick<Reading, 'status' | 'problem'> & Partial<Pick<Reading, 'isMissing'>>;
 
 /** A check needs only the page, so it reads the page even without a token of the service. */
 async function readLatest(siteId: string, configuration: Configuration): Promise<Latest> {
@@ -74,8 +74,10 @@ async function readLatest(siteId: string, configuration: Configuration): Promise
   }
 }
 
-const latestText = ({ status, problem }: Latest): string =>
-  status === null ? `not read: ${plainText(problem ?? 'no answer')}` : `"${plainText(status)}"`;
+function latestText({ status, problem, isMissing = false }: Latest): string {
+  if (isMissing) return 'none: the service answers 404';
+  return status === null ? `not read: ${plainText(problem ?? 'no answer')}` : `"${plainText(status)}"`;
+}
 
 function answerText({ kind, httpStatus, commit }: SiteRead, showsCommit: boolean): string {
   if (kind === 'nothing') return 'none';

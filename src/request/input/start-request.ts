@@ -24,7 +24,7 @@ export function startProblem(type: RunType | undefined, input: RunInput, key: st
 
 /* Adds what CI knows about a job as notes. */
 
-/** Returns the given notes, and the facts that fit beside them. No fact replaces a note, is cut, or breaks a limit. */
+/** Returns the given notes, and the facts that fit beside them. No fact replaces a note that is not empty, is cut, or breaks a limit. */
 export function withFacts(
   given: Record<string, string> | undefined,
   facts: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ export function withFacts(
   let { meta } = withFittingMeta({ meta: given ?? {} });
   for (const [name, value] of Object.entries(facts)) {
     const more = { ...meta, [name]: value };
-    if (!Object.hasOwn(meta, name) && notes.safeParse(more).success) meta = more;
+    if ((meta[name] ?? '') === '' && notes.safeParse(more).success) meta = more;
   }
   return given === undefined && Object.keys(meta).length === 0 ? undefined : meta;
 }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { defaultPayloadConverter as payloads } from '@temporalio/common';
 import { POOLED_WAIT_ACTIVITY } from '../../../src/contract/names.ts';
 import type { TriggerAnswer } from '../../../src/contract/activities.ts';
-import type { DeploySiteInput } from '../../../src/contract/operation.ts';
+import type { DeploySiteInput, OperatedDeployment } from '../../../src/contract/operation.ts';
 import type { BackupResult, DeploymentResult } from '../../../src/contract/run.ts';
 import { msOf, normal, stateOf } from '../../model/facts.ts';
 import { resultOf } from '../plays/record.ts';
@@ -156,8 +156,10 @@ function passedOnProblems(run: Run, runs: readonly Run[]): string[] {
   // After a wait for a freeze, a deployment begins again.
   const last = new Map(children.map((child) => [child.workflowId, child]));
   return [...last.values()].flatMap(({ workflowId, outcome }) => {
-    const own = resultOf<DeploymentResult>(outcome);
+    const own = resultOf<OperatedDeployment>(outcome);
     const reported = deployments.find(({ target }) => isDeepStrictEqual(target, own?.target));
+    // The run keeps these to itself.
+    delete own?.earlierIds;
     // A run that is cancelled or terminated may have ended before it.
     if (own === null || reported === undefined || reported.outcome === 'cancelled') return [];
     // The run may give up waiting for the freeze that held it back.
