@@ -281,6 +281,9 @@ export function hideInStatus(status: string, token: string): string {
   return DOCUMENTED_STATUS.test(status) ? status : hideToken(status, token);
 }
 
+/** Longer than any budget, and a date can still be that far away. */
+const LONGEST_PAUSE_S = 9_999_999_999;
+
 /**
  * Returns the milliseconds to wait according to a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date), never
  * a negative number. Undefined if the header is missing or invalid.
@@ -288,7 +291,7 @@ export function hideInStatus(status: string, token: string): string {
 export function retryAfterMs(header: unknown, nowMs: number): number | undefined {
   if (typeof header !== 'string') return undefined;
   const text = header.trim();
-  if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
+  if (/^\d+$/.test(text)) return Math.min(Number(text), LONGEST_PAUSE_S) * 1_000;
   const dateMs = httpDateMs(text, nowMs);
   return dateMs === null ? undefined : Math.max(0, dateMs - nowMs);
 }

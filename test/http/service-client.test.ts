@@ -248,6 +248,7 @@ test('a token that cannot be read sends nothing', async () => {
 test('Retry-After is seconds or a date, and nothing else', () => {
   const nowMs = Date.parse('2026-11-21T00:00:00Z');
   assert.equal(retryAfterMs('7', nowMs), 7_000);
+  assert.equal(retryAfterMs('9'.repeat(30), nowMs), 9_999_999_999_000);
   assert.equal(retryAfterMs('Sat, 21 Nov 2026 00:00:30 GMT', nowMs), 30_000);
   assert.equal(retryAfterMs('Fri, 20 Nov 2026 00:00:00 GMT', nowMs), 0);
   assert.equal(retryAfterMs('Saturday, 21-Nov-26 00:00:30 GMT', nowMs), 30_000);
