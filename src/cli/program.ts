@@ -13,6 +13,9 @@ import { resultOfError } from './run-text.ts';
 import { refuseOptionsAsValues, refuseRepeated } from './options.ts';
 import { VERSION } from '../process/version.ts';
 
+/** The column of options leaves less than 40 of 80 columns, and without wrapping a terminal breaks words. */
+const HELP = { subcommandTerm: (command: Command) => command.name(), minWidthToWrap: 20 };
+
 export function program(): Command {
   const belay = new Command('belay')
     .description('Back up a server, wait until the backup is complete, then deploy its sites. Runs on Temporal.')
@@ -22,7 +25,7 @@ export function program(): Command {
     for (const command of commands) belay.addCommand(command);
   }
   for (const command of [belay, ...belay.commands, ...belay.commands.flatMap((it) => it.commands)]) {
-    command.exitOverride().configureOutput({ outputError: () => undefined });
+    command.exitOverride().configureOutput({ outputError: () => undefined }).configureHelp(HELP);
     refuseRepeated(command);
     refuseOptionsAsValues(command);
     addShortForms(command);
@@ -30,7 +33,6 @@ export function program(): Command {
   }
   addCompletion(belay);
   return belay
-    .configureHelp({ subcommandTerm: (command) => command.name() })
     .helpCommand('help [command]', 'help on a command; `belay help environment`: the variables')
     .addCommand(environmentTopic(), { hidden: true });
 }

@@ -54,7 +54,11 @@ function statusProblems(result: BackupResult | DeploymentResult, answered: Answe
   const own = answered.findLast(({ isPooled }) => !isPooled);
   // A read for a hint may decide in the moment in which the pool ends.
   const isHintedEnd = own?.isHinted === true && own.answer.status === lastStatus;
-  const last = (isHintedEnd ? own : untilDecided(result, answered).at(-1))?.answer.status ?? null;
+  // One that was slow may be answered after the pool has decided, with what it read before.
+  const ofPool = answered.findLast(({ isPooled }) => isPooled);
+  const isPoolsEnd = own?.isHinted === true && own === answered.at(-1) && ofPool?.answer.status === lastStatus;
+  const deciding = isHintedEnd ? own : isPoolsEnd ? ofPool : untilDecided(result, answered).at(-1);
+  const last = deciding?.answer.status ?? null;
   const times = [startedAt, acceptedAt, endedAt].flatMap((at) => (at === null ? [] : [msOf(at)]));
   const found = times.every((ms, index) => index === 0 || ms >= times[index - 1]!) ? [] : ['has times out of order'];
   // What the pool read is then counted as it was due, although its wait ended later.
