@@ -14,9 +14,18 @@ import type { Replay } from './replay-later.ts';
 /** All that the suite made. */
 export async function historiesOf({ suite, client, least }: Replay): Promise<Recorded[]> {
   const histories: Recorded[] = [];
-  for await (const it of client().workflow.list().intoHistories()) histories.push(it as Recorded);
+  for await (const it of client().workflow.list().intoHistories()) histories.push(withOwnRunId(it as Recorded));
   assert.ok(histories.length >= least, `the suite of ${suite} made ${histories.length} histories`);
   return histories;
+}
+
+/** A replay takes the run id of the first event. After a reset, that is the id of the execution that was reset. */
+function withOwnRunId(recorded: Recorded): Recorded {
+  const events = recorded.history.events ?? [];
+  const started = events[0]?.workflowExecutionStartedEventAttributes;
+  for (const { workflowTaskFailedEventAttributes: failed } of events)
+    if (started && failed?.newRunId) started.originalExecutionRunId = failed.newRunId;
+  return recorded;
 }
 
 /** The newest of those with the same events in the same order: a replay of the others would compare the same commands again. */
