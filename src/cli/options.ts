@@ -3,7 +3,7 @@ import { Option, type Command, InvalidArgumentError } from 'commander';
 import type { FreezeOverride } from '../features/freezes/shapes.ts';
 import type { CheckWaiver } from '../features/site-checks/shapes.ts';
 import { BelayError } from '../contract/errors.ts';
-import { plainText } from '../contract/safe-text.ts';
+import { plainText, shellWord } from '../contract/safe-text.ts';
 import { namesOfLongNotes, MAX_META_LENGTH } from '../request/limits.ts';
 import { durationWithin, parseFilled, parseId, parseRunId, parseWritable, TIMER_LIMITS } from './parse-values.ts';
 
@@ -161,9 +161,11 @@ export function refuseOptionsAsValues(command: Command): void {
       if (option?.required !== true) continue;
       at += 1;
       const next = args[at] ?? '';
-      if (!next.startsWith('--') && optionOf(next) === undefined) continue;
+      if (!next.startsWith('--') && next !== '-h' && optionOf(next) === undefined) continue;
       const name = option.long ?? option.flags;
-      command.error(`${name} has no value, because ${next} follows: if that is its value, write ${name}=${next}`);
+      command.error(
+        `${name} has no value, because ${next} follows: if that is its value, write ${name}=${shellWord(next)}`,
+      );
     }
     return parse(args);
   };

@@ -3,7 +3,7 @@
  * connection of a certificate that it does not accept without a reason.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import {
   loadClientConfigProfile,
   toClientOptions,
@@ -96,10 +96,10 @@ interface LoadedProfile extends ClientConnectConfig {
 
 /** @throws ConfigError */
 export function loadProfile(): LoadedProfile {
-  const file = given('TEMPORAL_CONFIG_FILE');
-  if (file !== null && !existsSync(file))
-    throw new ConfigError(`TEMPORAL_CONFIG_FILE: ${unreadableFile(file, { code: 'ENOENT' })}`);
   try {
+    // The SDK ignores a file that is missing.
+    const file = given('TEMPORAL_CONFIG_FILE');
+    if (file !== null) readFileSync(file);
     const profile = loadClientConfigProfile();
     refuseHalves(profile);
     return { ...toClientOptions(profile), certificateFrom: placeOf(profile.tls?.clientCert) };
@@ -138,8 +138,8 @@ function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (/^Profile .* not found/.test(error.message))
     return `${profileFile()} has no profile ${given('TEMPORAL_PROFILE')}: add it, or correct TEMPORAL_PROFILE`;
-  const { line, path, code } = error as { line?: unknown; path?: unknown; code?: string };
-  if (typeof path === 'string' && code !== undefined) return unreadableFile(path, { code });
+  const { line, path = profileFile(), code } = error as { line?: unknown; path?: string; code?: string };
+  if (code !== undefined) return unreadableFile(path, { code });
   // The message of the TOML parser repeats the lines around the mistake, and so perhaps a key.
   return typeof line === 'number' ? `line ${line} of ${profileFile()} is not TOML` : error.message;
 }

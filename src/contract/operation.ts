@@ -90,8 +90,15 @@ export interface DeploySiteInput extends OperationInput {
 
 /** What the operation of a deployment returns to its run. */
 export interface OperatedDeployment extends DeploymentResult {
-  /** The ids of all that it has read, if it deployed nothing: the next request of the run is not that of such a deployment. */
-  earlierIds?: DeploymentIds[];
+  /** The ids of all that it has read, if it deployed nothing: none of them is that of the run's next request. */
+  readIds?: DeploymentIds[];
+}
+
+/** The result as the run reports it. */
+export function reportedDeployment(operated: OperatedDeployment): DeploymentResult {
+  const reported = { ...operated };
+  delete reported.readIds;
+  return reported;
 }
 
 /** The end of a backup, for the runs that share it. */

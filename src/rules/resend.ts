@@ -36,7 +36,7 @@ export function whyNotResent(
     return `the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`;
   if (seen.foreign) return 'another deployment was in progress after the request';
   if (trace?.doubt === 'appeared') return `an id appeared where the baseline had none; ${ID_FIELD_REMEDY}`;
-  if (trace?.doubt === 'once') return `no two reads showed the same id; ${ID_FIELD_REMEDY}`;
+  if (trace?.doubt === 'once') return `no two reads in a row showed the same new id; ${ID_FIELD_REMEDY}`;
   if (trace !== null) return 'the status changed, and a later read took the change back';
   if (ambiguities > MAX_AMBIGUITIES) return 'the request was sent twice, and neither attempt left a trace';
   if (onAmbiguous === 'stop') return 'the request left no trace, and the run must not send it again';

@@ -46,7 +46,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'a run ends before the page that its minimum evidence asks for',
     changes: [change('workflows/operation/await-verdict.ts', "(mayProve && patched('awaits-the-page'))", 'false')],
-    test: sim('rules/runs/checks', 'is awaited until the tries are used up if --min-evidence is identity'),
+    test: sim('rules/runs/checks', 'is awaited as long as the check has tries if --min-evidence is identity'),
   },
   {
     rule: 'a page says that the failed status of before is ours',
@@ -112,7 +112,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'an id that differs in each answer is a trace',
     changes: [change(VERDICT, "isSame && !isAgain ? 'once' : null", 'null')],
-    test: sim('rules/verdicts/contradictions', 'is neither reconciled nor sent again if each answer has another id'),
+    test: sim('rules/verdicts/contradictions', 'is neither reconciled nor sent again if'),
   },
   {
     rule: 'a change that was taken back is a trace once it is shown again',

@@ -8,6 +8,7 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import type { ErrorType, Phase } from '../../contract/names.ts';
+import { reportedDeployment } from '../../contract/operation.ts';
 import { emptyBackup, emptyDeployment, emptyResult } from '../../contract/results.ts';
 import type { BackupResult, DeploymentResult, RunError, RunInput, RunMemo, RunResult } from '../../contract/run.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -51,7 +52,7 @@ export function withPart(result: RunResult, part: BackupResult | DeploymentResul
   if ('serverId' in part) return { ...result, backup: part };
   return {
     ...result,
-    deployments: result.deployments.map((it) => (isSameTarget(it.target, part.target) ? part : it)),
+    deployments: result.deployments.map((it) => (isSameTarget(it.target, part.target) ? reportedDeployment(part) : it)),
   };
 }
 

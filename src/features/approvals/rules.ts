@@ -77,7 +77,7 @@ export function problemOfAnswer(
   if (decision === 'reject' && why === null) return 'why: a rejection needs a reason';
   if (!isProof(answer?.proof)) return 'proof: must be a signature of SSH, a token of GitHub, or none';
   const hasApproved = question.yeses.some((yes) => yes.by === by);
-  return decision === 'approve' && hasApproved ? `${by} has approved already: another person has to` : null;
+  return decision === 'approve' && hasApproved ? `${by} has approved already: another person must approve` : null;
 }
 
 const isLine = (text: unknown): text is string =>

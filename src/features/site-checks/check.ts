@@ -15,6 +15,7 @@ import {
   kindOf,
   afterSiteRead,
   decideCheck,
+  mayIdentify,
   NOTHING_SEEN,
   type CheckSeen,
   type CheckVerdict,
@@ -96,14 +97,18 @@ export const siteCheck: CreateCheck = (operation, { service, check: aim }) => {
   operation.result.check = found;
   const checking: Checking = { operation, service, aim, found, shown: null, goodInARow: 0 };
   let isLooking = false;
-  const canShow = () => found.baseline !== null && aim.showsCommit;
+  let awaited = 0;
   return {
     get shown() {
       return checking.shown;
     },
-    canShow,
+    awaitsIdentity() {
+      if (!mayIdentify(aim, found.baseline) || awaited === aim.tries) return false;
+      awaited += 1;
+      return true;
+    },
     look(then) {
-      if (isLooking || !canShow()) return;
+      if (isLooking || found.baseline === null || !aim.showsCommit) return;
       isLooking = true;
       void readCommit(checking).then((isNews) => {
         isLooking = false;

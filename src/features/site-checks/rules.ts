@@ -94,6 +94,12 @@ function whyOf(kind: ReadKind, read: SiteRead): string {
   return read.why ?? 'the site shows no commit';
 }
 
+/** Whether a read may still identify the deployment: the site shows another commit than the expected one so far. */
+export function mayIdentify({ commit, showsCommit }: CheckAim, baseline: SiteRead | null): boolean {
+  const before = baseline?.commit ?? null;
+  return showsCommit && commit !== null && before !== null && !isSameCommit(before, commit);
+}
+
 /**
  * Judges a commit that the site did not show just before the request. Only the expected commit proves our deployment,
  * because a push changes the commit, too.

@@ -24,7 +24,7 @@ export function startProblem(type: RunType | undefined, input: RunInput, key: st
 
 /* Adds what CI knows about a job as notes. */
 
-/** Returns the given notes, and the facts that fit beside them. No fact replaces a note that is not empty, is cut, or breaks a limit. */
+/** Returns the given notes, and the facts that fit beside them. A fact replaces only an empty note, and none is cut. */
 export function withFacts(
   given: Record<string, string> | undefined,
   facts: Readonly<Record<string, string>>,

@@ -81,7 +81,8 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     result.evidence = strongestEvidence(judged, seen, latest, answered);
     const decided = decideVerdict(judged, seen, latest, answered);
     const isLost = decided !== null && hasLostIdsTooEarly(judged, seen, latest, answered.nowMs);
-    const mayProve = decided?.kind === 'unproven' && latest.state === 'completed' && check?.canShow() === true;
+    const isUnproven = decided?.kind === 'unproven' && context.minEvidence === 'identity';
+    const mayProve = isUnproven && latest.state === 'completed' && check?.awaitsIdentity() === true;
     const isOwnLost = isLost && isOwnIdLost(judged, seen, latest) && patched('ids-of-before');
     const readsOn = isOwnLost || (isLost && patched('lost-ids')) || (mayProve && patched('awaits-the-page'));
     const verdict = readsOn ? null : decided;
@@ -158,7 +159,7 @@ function concludeFromVerdict(poller: Poller<DeploymentResult>, verdict: NonNulla
     const message = `${name}: ${reported}, with no better evidence than "${verdict.evidence}"`;
     return conclude('unknown', 'OutcomeUnknown', message);
   }
-  if (verdict.evidence !== 'identity' && wasReset()) {
+  if (result.trigger.attempts > 0 && verdict.evidence !== 'identity' && wasReset()) {
     const message = `${name}: ${reported}, but the workflow was reset, so a later deployment may have that status`;
     return conclude('unknown', 'OutcomeUnknown', message);
   }
@@ -170,9 +171,11 @@ function concludeExhausted(
   poller: Poller<DeploymentResult>,
   tries: number,
   reading: StatusReading | null,
-  { standing, ids }: Observations,
-  { baseline, idsAreNamed = false }: VerdictContext,
+  seen: Observations,
+  context: VerdictContext,
 ): Conclusion {
+  const { standing, ids } = seen;
+  const { baseline, idsAreNamed = false } = context;
   const { evidence } = poller.result;
   const name = nameOf(poller.result);
   const state = `after ${tries} tries, last status ${describeLastStatus(poller)}`;
@@ -187,6 +190,8 @@ function concludeExhausted(
     return conclude('timed_out', 'DeploymentTimedOut', `${name} had not finished ${state}`);
   if (standing === 'before' || standing === 'kept')
     return unknown(`the service shows the id of the deployment before ${state}; ${ID_FIELD_REMEDY}`);
+  if (hasLostIdsTooEarly(context, seen, reading, Date.now()))
+    return unknown(`the service shows no id any more, and that has not lasted for the settle time ${state}`);
   if (evidence !== null) return unknown(`no better evidence than "${evidence}" ${state}`);
   if (standing === 'third') return unknown(`the service shows an id that its answer to the request had not ${state}`);
   if (baseline === null)

@@ -37,7 +37,7 @@ export async function deploySite(input: DeploySiteInput, hooks: OperationHooks):
     const readIds: DeploymentIds[] = [];
     const reader = notingIds(readerOf(input, { target }), readIds);
     const conclusion = await deploy({ operation, input, reader, check, earlierIds, readIds });
-    if (conclusion.outcome === 'not_started' && readIds.length > 0) result.earlierIds = readIds;
+    if (conclusion.outcome === 'not_started' && readIds.length > 0) result.readIds = readIds;
     if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
     return check === undefined ? conclusion : check.judge(conclusion);
   });

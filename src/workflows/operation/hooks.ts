@@ -16,8 +16,8 @@ export interface DeploymentCheck {
   /** Looks while the status decides nothing. @param then called if there is more to see than before */
   look: (then: () => void) => void;
   readonly shown: CommitEvidence | null;
-  /** Whether `look` can find evidence. */
-  canShow(): boolean;
+  /** Whether to wait for another look that may find evidence of `identity`. Each yes uses one of the tries of the check. */
+  awaitsIdentity(): boolean;
   judge(conclusion: Conclusion): Promise<Conclusion>;
 }
 

@@ -60,8 +60,11 @@ function note(sent: Omit<Sent, 'result'>, read: ReadResult, own: boolean): Trace
     sent.trace = { ...trace, doubt };
     return doubt === null ? trace : null;
   }
-  if (sent.trace?.by === 'changed' && sent.trace.doubt === null && patched('change-taken-back'))
-    sent.trace = { ...sent.trace, doubt: 'taken_back' };
+  const before = sent.trace;
+  const isTakenBack =
+    before?.by === 'changed' &&
+    ((before.doubt === null && patched('change-taken-back')) || (before.doubt === 'once' && patched('lasting-doubts')));
+  if (isTakenBack) sent.trace = { ...before, doubt: 'taken_back' };
   return null;
 }
 

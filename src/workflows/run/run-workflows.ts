@@ -5,7 +5,7 @@
 import { allHandlersFinished, CancellationScope, condition, patched } from '@temporalio/workflow';
 import { lockIdOf } from '../../contract/ids.ts';
 import type { RunType } from '../../contract/names.ts';
-import type { OperatedDeployment } from '../../contract/operation.ts';
+import { reportedDeployment, type OperatedDeployment } from '../../contract/operation.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { emptyDeployment } from '../../contract/results.ts';
@@ -125,9 +125,8 @@ async function deploy(run: RunState, part: RunPart, target: Target): Promise<Con
   run.setPhase('deploy');
   const operated = await operate<OperatedDeployment>(run, part, wanted, emptyDeployment(target));
   if (!('outcome' in operated)) throw new Error('the operation of a deployment ended without an outcome');
-  const { earlierIds: readIds = [], ...deployed } = operated;
-  for (const ids of readIds) noteRead(run, target, 'status', ids);
-  let ended = deployed;
+  for (const ids of operated.readIds ?? []) noteRead(run, target, 'status', ids);
+  let ended = { ...reportedDeployment(operated), error: operated.error };
   for (const hold of run.holds) hold.deployed?.(ended);
   for (const check of run.checks) ended = { ...ended, ...check.judge(ended) };
   record(run, target, ended);

@@ -97,11 +97,11 @@ export const DEPLOYMENTS: Scenario[] = [
     'page-follows',
     'completed',
     ({ sandbox }, site) => {
-      const ours = { durationMs: 600, commit: OURS, pageLagMs: 15_000 };
+      const ours = { durationMs: 600, commit: OURS, pageLagMs: 12_500 };
       sandbox.script({ site }, { durationMs: 0, commit: 'aaaaaaa' }, ours);
       sandbox.act({ site });
     },
-    { commit: OURS, deploy: { ...PACE, tries: 60, minEvidence: 'identity' } },
+    { commit: OURS, deploy: { intervalMs: 1_000, tries: 60, minEvidence: 'identity' } },
     LATE,
   ),
   deployment(

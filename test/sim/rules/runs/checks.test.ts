@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deploySiteId } from '../../../../src/contract/ids.ts';
 import { POOLED_WAIT_ACTIVITY, QUERIES } from '../../../../src/contract/names.ts';
+import type { DeploymentResult } from '../../../../src/contract/run.ts';
 import type { Explanation } from '../../../../src/contract/waiting.ts';
 import { FAILED } from '../../../support/sites.ts';
 import { eventsOf } from '../../stack/inspect.ts';
@@ -303,26 +304,39 @@ describe('the commit of a site', () => {
       }),
     );
 
+  const followedMs = ({ acceptedAt, endedAt }: DeploymentResult) => Date.parse(endedAt!) - Date.parse(acceptedAt!);
+  const identity = { commit: OURS, deploy: { minEvidence: 'identity' as const, tries: 99 } };
+
   test(
-    'is awaited until the tries are used up if --min-evidence is identity and the site never shows it',
+    'is awaited as long as the check has tries if --min-evidence is identity and the site never shows it',
     checked(async (stack) => {
-      const input = { commit: OURS, deploy: { minEvidence: 'identity' as const, tries: 30 } };
-      const { deployment, verdict } = await deploy(stack, [OLD, FAILED], { ...NEW, pageLagMs: 86_400_000 }, input);
+      const { deployment, verdict } = await deploy(stack, [OLD, FAILED], { ...NEW, pageLagMs: 86_400_000 }, identity);
       assert.deepEqual(verdict, ['unknown', 'OutcomeUnknown']);
-      assert.match(deployment.error?.message ?? '', /no better evidence than "changed" after 30 tries/);
+      assert.match(deployment.error?.message ?? '', /with no better evidence than "changed"/);
+      assert.ok(followedMs(deployment) > 200_000, `${followedMs(deployment)} ms`);
     }),
   );
 
-  test(
-    'is not awaited if --min-evidence is identity and the service reports that the deployment failed',
-    checked(async (stack) => {
-      const input = { commit: OURS, deploy: { minEvidence: 'identity' as const } };
-      const { deployment, verdict } = await deploy(stack, [OLD], { ...NEW, ends: 'failed' }, input);
-      assert.deepEqual(verdict, ['unknown', 'OutcomeUnknown']);
-      const followedMs = Date.parse(deployment.endedAt!) - Date.parse(deployment.acceptedAt!);
-      assert.ok(followedMs < 120_000, `${followedMs} ms`);
-    }),
-  );
+  for (const [why, past, next, input] of [
+    ['the service reports that the deployment failed', OLD, { ...NEW, ends: 'failed' }, identity],
+    ['no commit is expected', OLD, NEW, { deploy: identity.deploy }],
+    ['the site showed it before', { ...OLD, commit: OURS }, NEW, identity],
+    [
+      '--min-evidence is transition',
+      OLD,
+      NEW,
+      { ...identity, deploy: { minEvidence: 'transition' as const, tries: 99 } },
+    ],
+  ] as const)
+    test(
+      `is not awaited if ${why}`,
+      checked(async (stack) => {
+        const late = { ...next, durationMs: 0, pageLagMs: 86_400_000 };
+        const { deployment, verdict } = await deploy(stack, [past], late, input);
+        assert.deepEqual(verdict, ['unknown', 'OutcomeUnknown']);
+        assert.ok(followedMs(deployment) < 120_000, `${followedMs(deployment)} ms`);
+      }),
+    );
 
   test(
     'gives no evidence if the site showed it before the request',

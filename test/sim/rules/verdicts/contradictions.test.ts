@@ -61,6 +61,13 @@ const CASES: Case[] = [
     verdict: 'completed by identity',
   })),
   {
+    name: 'an answer that has lost the id, too late to last until the tries are used up, is named as the reason',
+    answered: { id: 2 },
+    reads: [...Array.from({ length: 27 }, () => is('running', 2)), is('failed', undefined)],
+    verdict: 'unknown by transition',
+    error: /shows no id any more, and that has not lasted for the settle time after 30 tries/,
+  },
+  {
     name: 'an answer that has lost the id of the baseline decides once it has lasted',
     answered: { id: 2 },
     reads: [is('failed', undefined)],
@@ -412,17 +419,19 @@ describe('a request in doubt', () => {
     }),
   );
 
-  test(
-    'is neither reconciled nor sent again if each answer has another id',
-    inVirtualTime(async (stack) => {
-      const { result, sent } = await lost(
-        stack,
-        Array.from({ length: 99 }, (_, index) => is('completed', 2 + index)),
-      );
-      assert.deepEqual([verdictLine(result), sent], ['unknown by OutcomeUnknown', 1]);
-      assert.match(result.error?.message ?? '', /no two reads showed the same id; if .*deploymentId/);
-    }),
-  );
+  const OTHERS = Array.from({ length: 99 }, (_, index) => is('completed', 2 + index));
+  for (const [how, reads, why] of [
+    ['each answer has another id', OTHERS, /no two reads in a row showed the same new id; if .*deploymentId/],
+    ['one answer alone had another id', [is('completed', 2), is('completed', 1)], /a later read took the change back/],
+  ] as const)
+    test(
+      `is neither reconciled nor sent again if ${how}`,
+      inVirtualTime(async (stack) => {
+        const { result, sent } = await lost(stack, [...reads]);
+        assert.deepEqual([verdictLine(result), sent], ['unknown by OutcomeUnknown', 1]);
+        assert.match(result.error?.message ?? '', why);
+      }),
+    );
 
   test(
     'is neither reconciled nor sent again if an id appears where the baseline had none',

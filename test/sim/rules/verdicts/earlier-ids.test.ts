@@ -70,7 +70,7 @@ describe('an id from before the request', () => {
     inVirtualTime(async (stack) => {
       const { result, sent } = await deployAfterFreeze(stack, [OLD, PUSH, OLD, PUSH], lost);
       assert.deepEqual([result.outcome, sent], ['unknown', 2]);
-      assert.ok(!('earlierIds' in result.deployments[0]!));
+      assert.ok(!('readIds' in result.deployments[0]!));
     }),
   );
 

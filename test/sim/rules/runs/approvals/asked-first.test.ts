@@ -109,7 +109,7 @@ describe('a run that has to be approved', () => {
         files.set(SIGNERS_FILE, allowedSigners({ ana: ANA, bob: BOB }) + allowedSigners({ ana: second }));
         assert.equal(await answer(stack, asked.run, 'approve', signedAnswer(ANA, question, 'ana')), null);
         const again = await answer(stack, asked.run, 'approve', signedAnswer(second, question, 'ana'));
-        assert.equal(again, 'Usage: ana has approved already: another person has to');
+        assert.equal(again, 'Usage: ana has approved already: another person must approve');
         await stack.forward(HOUR);
         assert.deepEqual(sent(stack, asked), [0, 0]);
         assert.equal(await answer(stack, asked.run, 'approve', signedAnswer(BOB, question, 'bob')), null);
