@@ -25,7 +25,10 @@ export function program(): Command {
     for (const command of commands) belay.addCommand(command);
   }
   for (const command of [belay, ...belay.commands, ...belay.commands.flatMap((it) => it.commands)]) {
-    command.exitOverride().configureOutput({ outputError: () => undefined }).configureHelp(HELP);
+    command
+      .exitOverride()
+      .configureOutput({ outputError: () => undefined })
+      .configureHelp(HELP);
     refuseRepeated(command);
     refuseOptionsAsValues(command);
     addShortForms(command);
