@@ -194,7 +194,10 @@ describe('belay events', { concurrency: 6 }, () => {
 
   test('explain rejects the name of an inherited property as a source', async () => {
     const { code, stderr } = await explain(BODY, BELAY_YAML, '--source', 'toString');
-    assert.deepEqual([code, stderr], [2, 'belay: --source toString: belay.yaml has no events.sources.toString\n']);
+    assert.deepEqual(
+      [code, stderr],
+      [2, 'belay: --source toString: belay.yaml has no events.sources.toString: it has panel\n'],
+    );
   });
 
   test('explain reports a malformed field path with its line in belay.yaml', async () => {

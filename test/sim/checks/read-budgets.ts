@@ -32,8 +32,12 @@ function tryProblems(run: Run, reads: RecordedRead[]): string[] {
     attempt !== null && answer?.ok ? [{ ...attempt, id }] : [],
   );
   const last = answered.find(({ number }) => number === tries);
-  const after =
-    last === undefined ? [] : waited.filter((it) => it.id > last.id && !(it.isHinted && isAskedWithout(run, last, it)));
+  // One that another worker makes in place of a hinted read was due when that one was.
+  const due = (it: RecordedRead, index: number) =>
+    (it.isSecond && waited.slice(0, index).findLast(({ isPooled, isSecond }) => !isPooled && !isSecond)) || it;
+  const isLate = (it: RecordedRead, index: number) =>
+    last !== undefined && it.id > last.id && !(it.isHinted && isAskedWithout(run, last, due(it, index)));
+  const after = waited.filter(isLate);
   return [
     ...answered.flatMap(({ number }, index) =>
       number === index + 1 ? [] : [`made try ${number} as answer ${index + 1}`],
