@@ -52,9 +52,8 @@ export const PHASES = [
 ] as const;
 /**
  * The phase of a run. In `checking`, a worker checks what it asks for, and reads its targets once; in `admission`, it waits
- * because many runs begin at once; in `frozen`, for the end of a freeze;
- * in `approval`, for people who approve it; in `queued`, for another run's lock; and in `parked`, for a service that is
- * down.
+ * because many runs begin at once; in `frozen`, for the end of a freeze; in `approval`, for people who approve it; in
+ * `queued`, for another run's lock; and in `parked`, for a service that is down.
  */
 export type Phase = (typeof PHASES)[number];
 

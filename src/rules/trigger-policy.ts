@@ -14,6 +14,10 @@ import type { TriggerFailureDetails } from '../contract/activities.ts';
 
 export const MAX_NO_EFFECT = 5;
 
+/** What a permit or check of the worker forbids. */
+const FORBIDDEN = ['frozen', 'unapproved', 'unlisted'] as const;
+type ForbiddenKind = (typeof FORBIDDEN)[number];
+
 export type TriggerResult<A> =
   | { kind: 'accepted'; answer: A }
   /** Certainly without effect: not connected, not sent, or rejected with 429 or 503. */
@@ -27,11 +31,7 @@ export type TriggerResult<A> =
   /** Certainly without effect: the worker keeps a pause that the service asked for, or the ceiling. */
   | { kind: 'held_back'; message: string; retryAfterMs: number | null }
   /** Not sent, because a permit of the worker forbids it now. */
-  | {
-      kind: 'frozen' | 'unapproved' | 'unlisted';
-      type: 'Frozen' | 'Refused' | 'ApprovalExpired' | 'Usage';
-      message: string;
-    }
+  | { kind: ForbiddenKind; type: 'Frozen' | 'Refused' | 'ApprovalExpired' | 'Usage'; message: string }
   /** 401 or 403, certainly without effect: another worker may have a valid token. */
   | { kind: 'unauthorized'; message: string }
   | { kind: 'refused'; message: string }
@@ -154,10 +154,10 @@ type Unsent = Forbidden | (TriggerResult<never> & { kind: 'not_taken' | 'stale' 
 export const isUnsent = (result: TriggerResult<unknown>): result is Unsent =>
   isForbidden(result) || ['not_taken', 'stale', 'held_back'].includes(result.kind);
 
-type Forbidden = TriggerResult<never> & { kind: 'frozen' | 'unapproved' | 'unlisted' };
+type Forbidden = TriggerResult<never> & { kind: ForbiddenKind };
 
 export const isForbidden = (result: TriggerResult<unknown>): result is Forbidden =>
-  ['frozen', 'unapproved', 'unlisted'].includes(result.kind);
+  FORBIDDEN.some((it) => it === result.kind);
 
 type WithoutEffect = Unsent | (TriggerResult<never> & { kind: 'no_effect' });
 

@@ -313,7 +313,7 @@ export interface Trace {
   /**
    * Why it may be no trace of ours; null if nothing speaks against it. `taken_back`: a later answer took the change back,
    * so it may be that of a replica that lags, or of a deployment before ours. `appeared`: see `isAppearedIdAlone`. `once`:
-   * only the id differs from the baseline, and no other read has shown it, so it may differ in each answer.
+   * only the id differs from the baseline, and the trace before did not have it, so it may differ in each answer.
    */
   doubt: 'taken_back' | 'appeared' | 'once' | null;
 }
