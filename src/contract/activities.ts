@@ -78,8 +78,6 @@ export type TriggerFailureType =
   | 'HeldBack'
   | 'Stale'
   | 'NotSent'
-  /** Of histories of earlier builds. */
-  | 'NotReached'
   | 'Throttled'
   | 'Conflict'
   | 'Refused'

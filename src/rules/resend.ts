@@ -3,9 +3,12 @@
  * site must not be deployed twice, so reads without a gap have to show that nothing came of the request. A backup has no
  * status to read before its id is known, and is made once more. Pure: times are milliseconds since 1970.
  */
+import type { ReadResult } from '../contract/activities.ts';
 import type { DeploySiteInput } from '../contract/operation.ts';
 import { TIMING } from '../contract/timing.ts';
-import { ID_FIELD_REMEDY, type Observations, type Trace } from './verdict.ts';
+import { isNotDeployed } from './never-deployed.ts';
+import { answeredMs } from './poll-state.ts';
+import { ID_FIELD_REMEDY, observe, traceOf, type Observations, type Trace, type VerdictContext } from './verdict.ts';
 
 /** A second request in doubt ends the operation. */
 export const MAX_AMBIGUITIES = 1;
@@ -15,6 +18,22 @@ export interface Watched {
   seen: Observations;
   coverage: ReadCoverage;
   trace: Trace | null;
+}
+
+/** @param own false for a read that followed a hint @returns what is known with this read */
+export function watchRead(
+  context: VerdictContext,
+  { seen: before, coverage, trace }: Watched,
+  read: ReadResult,
+  { own, nowMs }: { own: boolean; nowMs: number },
+): Watched {
+  const isAnswered = read.ok || (context.baseline === null && isNotDeployed(read));
+  const covered = isAnswered ? recordRead(coverage, answeredMs(read, nowMs), nowMs) : coverage;
+  if (!read.ok) return { seen: before, coverage: covered, trace };
+  const seen = observe(context, before, read, { own, nowMs });
+  const isTakenBack = trace?.by === 'changed' && trace.doubt !== 'appeared';
+  const earlier: Trace | null = isTakenBack ? { ...trace, doubt: 'taken_back' } : trace;
+  return { seen, coverage: covered, trace: traceOf(context, seen, read, trace) ?? earlier };
 }
 
 /** The trace that is beyond doubt, or null. */

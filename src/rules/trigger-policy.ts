@@ -64,7 +64,6 @@ export function resultOfFailure(
     case 'HeldBack':
       return { kind: 'held_back', message, retryAfterMs };
     case 'NotSent':
-    case 'NotReached':
     case 'Throttled':
       return { kind: 'no_effect', message, retryAfterMs };
     case 'Conflict':
@@ -117,11 +116,8 @@ export interface TriggerBudget {
   busyEndsMs: number;
   /** The least time between two requests that another operation refuses. */
   busyPauseMs: number;
-  /**
-   * Whether a request in doubt waits for another operation, which may be its own, as long as any other request. Asked only
-   * if that matters.
-   */
-  waitsInDoubt: () => boolean;
+  /** Whether a request in doubt waits for another operation, which may be its own, as long as any other request. */
+  waitsInDoubt: boolean;
 }
 
 /**
@@ -208,7 +204,7 @@ export function afterTrigger(
     if (!late && counts.noEffect + counts.conflicts < MAX_NO_EFFECT) return { kind: 'reconcile', notBeforeMs };
     const isConflict = result.kind === 'conflict';
     const isInTime = isConflict ? busyAtMs <= budget.busyEndsMs : !late && counts.noEffect < MAX_NO_EFFECT;
-    if (!isInTime || !budget.waitsInDoubt()) return endUnaccepted(counts, 'OutcomeUnknown', result.message);
+    if (!isInTime || !budget.waitsInDoubt) return endUnaccepted(counts, 'OutcomeUnknown', result.message);
     return { kind: 'reconcile', notBeforeMs: isConflict ? busyAtMs : notBeforeMs };
   }
   if (result.kind === 'conflict') {

@@ -103,14 +103,10 @@ const idsIn = ({ others }: KnownIds, { ids = {} }: Pick<IdAnswer, 'ids'>): Deplo
 const only = (ids: DeploymentIds, isMeant: (id: string) => boolean): DeploymentIds =>
   Object.fromEntries(Object.entries(ids).filter(([, id]) => isMeant(id)));
 
-/** Adds the ids of an answer from before the request, unless they are known. */
-export function keepIds(earlierIds: DeploymentIds[], ids: DeploymentIds = {}): void {
-  if (!isEmpty(ids)) earlierIds.push(...newIds(earlierIds, [ids]));
+/** Adds the ids of an answer, unless the list has them. */
+export function keepIds(list: DeploymentIds[], ids: DeploymentIds = {}): void {
+  if (!list.some((it) => isPartOf(ids, it)) && !isEmpty(ids)) list.push(ids);
 }
-
-/** Those that the known ones do not have as well. */
-export const newIds = (known: readonly DeploymentIds[], ids: readonly DeploymentIds[]): DeploymentIds[] =>
-  ids.filter((it) => !known.some((all) => isPartOf(it, all)));
 
 const isPartOf = (some: DeploymentIds, all: DeploymentIds): boolean =>
   Object.entries(some).every(([field, id]) => all[field] === id);
@@ -128,7 +124,7 @@ export interface VerdictContext {
   /** True if the trigger is known to be accepted. Until then, no status counts as settled. */
   accepted: boolean;
   triggerIds: DeploymentIds;
-  /** What was read before the baseline, if it differs: a replica that lags may have answered the baseline. */
+  /** What all reads before the request have shown: a replica that lags may have answered the baseline. */
   earlierIds: readonly DeploymentIds[];
   otherIds: readonly string[];
   /** Whether `deploymentId` names the field of the ids. Default: no. */
@@ -197,12 +193,11 @@ export type Verdict =
   | { kind: 'unproven'; evidence: Evidence }
   | null;
 
-/** @param own false for a read that followed a hint */
 export function observe(
   context: VerdictContext,
   seen: Observations,
   reading: StatusReading,
-  { own, nowMs }: { own: boolean; nowMs: number },
+  { own, nowMs }: ReadAt,
 ): Observations {
   const known = knownIds(context);
   const answer = idAnswer(reading);
@@ -234,22 +229,41 @@ function longerRow({ word, reads, sinceMs }: Row, { status }: StatusReading, own
 /** True if an answer is about another deployment, so that it is neither an end nor a trace of ours. */
 export const contradicts = (standing: Standing): boolean => standing === 'before' || standing === 'another';
 
-/**
- * @param seen observations that include this reading
- * @param shownBySite what the site itself has shown
- */
-export function decideVerdict(
-  context: VerdictContext,
-  seen: Observations,
-  reading: StatusReading,
-  { nowMs, shownBySite = null }: { nowMs: number; shownBySite?: CommitEvidence | null },
-): Verdict {
-  if (reading.state === 'in_progress') return null;
-  const ofStatus = evidenceFor(context, seen, reading, nowMs);
-  if (ofStatus === null) return null;
-  const evidence = labelledBySite(ofStatus, reading.state, shownBySite);
-  if (isEnough(evidence, context.minEvidence)) return { kind: 'verdict', outcome: reading.state, evidence };
-  return context.accepted && rowIsOld(context, seen, nowMs) ? { kind: 'unproven', evidence } : null;
+/** How a read was made, and what the site itself has shown by then. */
+export interface ReadAt {
+  /** False for a read that followed a hint. */
+  own: boolean;
+  nowMs: number;
+  /** When it was answered, or earlier: the workflow may have heard of it much later. Default: now. */
+  answeredMs?: number;
+  shownBySite?: CommitEvidence | null;
+}
+
+export interface Judged {
+  seen: Observations;
+  /** The strongest evidence so far, whether or not it decides. */
+  evidence: Evidence | null;
+  verdict: Verdict;
+}
+
+/** @param before observations without this reading */
+export function judge(given: VerdictContext, before: Observations, reading: StatusReading, at: ReadAt): Judged {
+  const { nowMs, answeredMs = nowMs, shownBySite = null } = at;
+  const { state } = reading;
+  const context = isTriggerInDoubt(given, before, reading) ? { ...given, triggerIds: {} } : given;
+  const seen = observe(context, before, reading, at);
+  const ofStatus = state === 'in_progress' ? null : evidenceFor(context, seen, reading, answeredMs);
+  if (ofStatus === null || state === 'in_progress') {
+    const wasInProgress = seen.inProgress || seen.kept?.inProgress === true;
+    return { seen, evidence: wasInProgress ? 'transition' : null, verdict: null };
+  }
+  const evidence = labelledBySite(ofStatus, state, shownBySite);
+  let verdict: Verdict = null;
+  if (!hasLostIdsTooEarly(context, seen, reading, answeredMs)) {
+    if (isEnough(evidence, context.minEvidence)) verdict = { kind: 'verdict', outcome: state, evidence };
+    else if (context.accepted && rowIsOld(context, seen, answeredMs)) verdict = { kind: 'unproven', evidence };
+  }
+  return { seen, evidence, verdict };
 }
 
 /**
@@ -285,19 +299,6 @@ export function labelledBySite(
 ): Evidence {
   if (shown === null || (ofStatus === 'settled' && state === 'failed')) return ofStatus;
   return isEnough(ofStatus, shown) ? ofStatus : shown;
-}
-
-/** Returns the strongest evidence so far, whether or not it decides. */
-export function strongestEvidence(
-  context: VerdictContext,
-  seen: Observations,
-  reading: StatusReading,
-  { nowMs, shownBySite = null }: { nowMs: number; shownBySite?: CommitEvidence | null },
-): Evidence | null {
-  const { state } = reading;
-  const ofStatus = state === 'in_progress' ? null : evidenceFor(context, seen, reading, nowMs);
-  if (ofStatus !== null && state !== 'in_progress') return labelledBySite(ofStatus, state, shownBySite);
-  return seen.inProgress || seen.kept?.inProgress === true ? 'transition' : null;
 }
 
 export const ID_FIELD_REMEDY =
@@ -362,7 +363,7 @@ function isAppearedIdAlone(context: VerdictContext, reading: StatusReading): boo
  *
  * @param seen observations without this reading
  */
-export function isTriggerInDoubt(context: VerdictContext, { ids }: Observations, reading: StatusReading): boolean {
+function isTriggerInDoubt(context: VerdictContext, { ids }: Observations, reading: StatusReading): boolean {
   const triggers = Object.values(triggerIdsIn(knownIds(context), reading));
   const own = Object.values(ids.own);
   return triggers.length > 0 && isAppearedIdAlone(context, reading) && !triggers.some((id) => own.includes(id));
@@ -382,12 +383,6 @@ export function hasLostIdsTooEarly(
 ): boolean {
   const hasLost = !isEmpty(idsOfBaseline(context)) && isEmpty(idsIn(knownIds(context), reading));
   return hasLost && !hasLasted(context, seen, nowMs);
-}
-
-/** What `hasLostIdsTooEarly` was at first: only in the word of the baseline, and in the field that has shown our id. */
-export function isOwnIdLost(context: VerdictContext, { ids }: Observations, reading: StatusReading): boolean {
-  const hadField = idsOfBaseline(context);
-  return Object.keys(ids.own).some((field) => field in hadField) && sameStatus(context.baseline, reading);
 }
 
 const idsOfBaseline = (context: VerdictContext): DeploymentIds => idsIn(knownIds(context), context.baseline ?? {});

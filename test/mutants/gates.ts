@@ -31,12 +31,12 @@ export const GATES: TestedMutant[] = [
   },
   {
     rule: 'a gate ends what a person has paused',
-    changes: [change('features/gates/wave.ts', "isPausedByOthers(gating) && patched('paused-beside-gate')", 'false')],
+    changes: [change('features/gates/wave.ts', 'if (isPausedByOthers(gating)) {', 'if (false) {')],
     test: sim('rules/rollouts/gates-meanwhile', 'ends it only after the person has resumed it'),
   },
   {
     rule: 'a held server spares its wave the gates',
-    changes: [change('features/rollouts/workflow.ts', "held.length === 0 || !patched('gates-beside-held')", 'true')],
+    changes: [change('features/rollouts/workflow.ts', 'if (held.length === 0) return', 'if (true) return')],
     test: sim(
       'rules/rollouts/gates-meanwhile',
       'is judged although a held server is all that is left of the last wave',
@@ -44,7 +44,7 @@ export const GATES: TestedMutant[] = [
   },
   {
     rule: 'the release of a held server forgives failures',
-    changes: [change('features/rollouts/state.ts', "if (patched('release-only')) ", 'if (false) ')],
+    changes: [change('features/rollouts/state.ts', '    return;\n  }\n  rollout.accepted', '  }\n  rollout.accepted')],
     test: sim('rules/rollouts/held-servers', 'counts the failures on when its last held server is released'),
   },
   {

@@ -37,15 +37,15 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     changes: [
       change(
         VERDICT,
-        '  if (ofStatus === null) return null;\n',
-        "  if (ofStatus === null) return shownBySite && { kind: 'verdict', outcome: reading.state, evidence: shownBySite };\n",
+        'evidenceFor(context, seen, reading, answeredMs);',
+        'evidenceFor(context, seen, reading, answeredMs) ?? shownBySite;',
       ),
     ],
     test: sim('rules/runs/checks', 'does not prove the failed status of before'),
   },
   {
     rule: 'a run ends before the page that its minimum evidence asks for',
-    changes: [change('workflows/operation/await-verdict.ts', "(mayProve && patched('awaits-the-page'))", 'false')],
+    changes: [change('workflows/operation/await-verdict.ts', 'mayProve ? null', 'false ? null')],
     test: sim('rules/runs/checks', 'is awaited as long as the check has tries if --min-evidence is identity'),
   },
   {
@@ -126,9 +126,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'only the baseline is from before the request',
-    changes: [
-      change('workflows/operation/deploy-site.ts', "beside.length > 0 && patched('ids-of-before') ? beside : []", '[]'),
-    ],
+    changes: [change('workflows/operation/deploy-site.ts', 'baseline ?? null, earlierIds)', 'baseline ?? null)')],
     test: sim('rules/verdicts/contradictions', 'what the run read when it was admitted is not ours'),
   },
   {

@@ -15,7 +15,7 @@ const BUDGET = {
   resendMs: 300_000,
   busyEndsMs: 300_000,
   busyPauseMs: 1_000,
-  waitsInDoubt: () => true,
+  waitsInDoubt: true,
 };
 const withoutEffect = (retryAfterMs: number | null = null): TriggerResult<unknown> & { kind: 'no_effect' } => ({
   kind: 'no_effect',
@@ -164,7 +164,7 @@ test('after an ambiguous trigger, conflicts are waited for at the interval, and 
   assert.equal(step(conflict, 1_000), 11_000);
   assert.equal(step(withoutEffect(), 2_000), 2_000);
   assert.equal(step(conflict, 295_000), 'end');
-  assert.equal(step(conflict, 3_000, { ...BUDGET, waitsInDoubt: () => false }), 'end');
+  assert.equal(step(conflict, 3_000, { ...BUDGET, waitsInDoubt: false }), 'end');
 });
 
 test('property: at most five triggers are sent without effect, and none ends not started after an ambiguous one', () => {

@@ -5,13 +5,12 @@ import { EVIDENCE } from '../../src/contract/names.ts';
 import type { DeploymentIds, StatusState } from '../../src/contract/activities.ts';
 import {
   contradicts,
-  decideVerdict,
-  observe,
+  judge,
   startRow,
-  strongestEvidence,
   NO_OBSERVATIONS,
   traceOf,
   type CommitEvidence,
+  type Judged,
   type VerdictContext,
   type Observations,
   type StatusReading,
@@ -39,18 +38,19 @@ type Read = [atMs: number, read: StatusReading];
 interface Shown {
   own?: boolean;
   page?: CommitEvidence;
+  beganMs?: number;
 }
 
 /** What these reads show, all of them Belay's own, and the verdict. */
-function observed(asked: VerdictContext, reads: Read[], { own = true, page }: Shown = {}) {
-  let seen: Observations = startRow(NO_OBSERVATIONS, 0);
+function observed(asked: VerdictContext, reads: Read[], { own = true, page, beganMs = 0 }: Shown = {}) {
+  let seen: Observations = startRow(NO_OBSERVATIONS, beganMs);
+  let evidence: Judged['evidence'] = null;
   let verdict: Verdict = null;
   for (const [nowMs, read] of reads) {
-    seen = observe(asked, seen, read, { own, nowMs });
-    verdict = decideVerdict(asked, seen, read, { nowMs, shownBySite: page ?? null });
+    ({ seen, evidence, verdict } = judge(asked, seen, read, { own, nowMs, shownBySite: page ?? null }));
     if (verdict !== null) break;
   }
-  return { seen, verdict };
+  return { seen, evidence, verdict };
 }
 
 const after = (asked: VerdictContext, reads: Read[], shown?: Shown): Verdict => observed(asked, reads, shown).verdict;
@@ -98,20 +98,16 @@ describe('a verdict', () => {
 
   test('reads before the acceptance do not count towards the settle time', () => {
     const asked = question(sighting('completed'));
-    const at = { own: true, nowMs: 0 };
-    const early = [1, 2, 3].reduce((seen) => observe(asked, seen, sighting('completed'), at), NO_OBSERVATIONS);
-    const seen = observe(asked, startRow(early, 0), sighting('completed'), { own: true, nowMs: SETTLE_MS });
-    assert.equal(decideVerdict(asked, seen, sighting('completed'), { nowMs: SETTLE_MS }), null);
+    const look = (seen: Observations, nowMs: number) => judge(asked, seen, sighting('completed'), { own: true, nowMs });
+    const early = [1, 2, 3].reduce((seen) => look(seen, 0).seen, NO_OBSERVATIONS);
+    assert.equal(look(startRow(early, 0), SETTLE_MS).verdict, null);
   });
 
   test('the settle time starts again after an outage', () => {
     const asked = question(sighting('completed'));
     const evidenceAt = (beganMs: number, nowMs: number) => {
-      const seen = [1, 2, 3, 4].reduce(
-        (sofar) => observe(asked, sofar, sighting('completed'), { own: true, nowMs }),
-        startRow(NO_OBSERVATIONS, beganMs),
-      );
-      return decideVerdict(asked, seen, sighting('completed'), { nowMs })?.evidence ?? null;
+      const reads = Array.from({ length: 4 }, (): Read => [nowMs, sighting('completed')]);
+      return observed(asked, reads, { beganMs }).verdict?.evidence ?? null;
     };
     assert.equal(evidenceAt(0, SETTLE_MS), 'settled');
     assert.equal(evidenceAt(SETTLE_MS, 2 * SETTLE_MS - 1), null);
@@ -383,11 +379,7 @@ test('property: what ids contradict never decides', () => {
 
 test('the evidence so far is a transition only while nothing was forgotten', () => {
   const asked = question(sighting('completed', '1'));
-  const evidenceAfter = (reads: Read[]) => {
-    const { seen } = observed(asked, reads);
-    const [nowMs, last] = reads.at(-1)!;
-    return strongestEvidence(asked, seen, last, { nowMs });
-  };
+  const evidenceAfter = (reads: Read[]) => observed(asked, reads).evidence;
   const stale: Read = [1_000, sighting('running', '1')];
   assert.equal(evidenceAfter([stale]), 'transition');
   assert.equal(evidenceAfter([stale, [2_000, sighting('completed', '2')]]), null);

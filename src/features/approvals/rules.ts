@@ -93,13 +93,12 @@ function isProof(proof: unknown): boolean {
 
 /**
  * @param rules the rules that the answer counts for
- * @param isRuleByRule whether to record in the answer what it counts for, as earlier builds did not
  * @returns why it counts for nothing, or null
  */
 export function countYes(
   question: OpenQuestion,
   yes: Yes,
-  { rules, proven, isRuleByRule }: { rules: string[]; proven: string; isRuleByRule: boolean },
+  { rules, proven }: { rules: string[]; proven: string },
 ): string | null {
   const earlier = [...question.proven].map(([by, proof]) => ({ by, proof }));
   const countsFor = question.asked.filter(({ name, by, proof }) => {
@@ -108,7 +107,7 @@ export function countYes(
     return rules.includes(name) && differentPeople([...given, another]).includes(another);
   });
   if (countsFor.length === 0) return `${proven} has approved already: another person has to, with another key`;
-  question.yeses.push(isRuleByRule ? { ...yes, rules: countsFor.map(({ name }) => name) } : yes);
+  question.yeses.push(question.asked.length > 1 ? { ...yes, rules: countsFor.map(({ name }) => name) } : yes);
   question.proven.set(yes.by, proven);
   for (const asked of countsFor) asked.by.push(yes.by);
   return null;

@@ -2,7 +2,7 @@
  * Asks people to approve a plan, and takes their answers. An open question is only a condition and a timer, so it holds
  * no lock, backup or worker.
  */
-import { condition, patched, workflowInfo, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
+import { condition, workflowInfo, defineQuery, defineUpdate, setHandler } from '@temporalio/workflow';
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import {
   type ApprovalPlan,
@@ -224,8 +224,7 @@ async function decide(
   const at = new Date().toISOString();
   if (decision === 'reject') question.rejected = { by, why: why ?? '', proven };
   else {
-    const isRuleByRule = plan.rules.length > 1 && patched('approval-rules');
-    const problem = countYes(question, { by, why, at, proof }, { ...checked, isRuleByRule });
+    const problem = countYes(question, { by, why, at, proof }, checked);
     if (problem !== null) throw usageFailure(problem);
   }
   show();
@@ -355,7 +354,7 @@ export function approvalHold(run: RunState): Hold {
       isAsked = true;
       const unapproved = await run.during('approval', () => askPeople(rules));
       const expired = noLongerGoodText(approved, Date.now());
-      if (unapproved === null && expired !== null && patched('approval-expired'))
+      if (unapproved === null && expired !== null)
         return conclude('not_started', 'ApprovalExpired', `nothing was started: ${expired}`);
       // The answer may take days, and a freeze may have begun.
       return unapproved ?? 'waited';

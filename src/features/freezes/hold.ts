@@ -2,7 +2,7 @@
  * A frozen run is refused, or waits until the freezes end. It holds no lock and no operation meanwhile. A frozen rollout
  * waits in the same way (rollout.ts).
  */
-import { condition, defineSignal, patched, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
   FREEZES_FACT,
   type FrozenBy,
@@ -224,7 +224,7 @@ export async function unlessOver<T>(answer: Promise<T>, isOver: () => boolean): 
   const answered = () => void (isAnswered = true);
   answer.then(answered, answered);
   await condition(() => isAnswered || isOver());
-  return isOver() && (!isAnswered || patched('over-beside-answer')) ? null : answer;
+  return isOver() ? null : answer;
 }
 
 /** Records in a result what it waits for. @returns a function to call with everything that holds at the moment */

@@ -2,7 +2,6 @@
  * A freeze keeps the servers of a rollout from starting: the rollout stops, or pauses and later resumes by itself. No server
  * counts as failed because of this.
  */
-import { patched } from '@temporalio/workflow';
 import { factOf } from '../../contract/facts.ts';
 import { targetsInput } from '../../contract/target.ts';
 import type { WaitingForThaw } from '../../contract/waiting.ts';
@@ -65,7 +64,7 @@ export function frozenServers(rollout: RolloutState): RolloutHook {
       if (answer === null || rollout.stopIfRestored(answer.epoch)) return false;
       const { by } = answer;
       if (by.length === 0) return isNext(target) && !rollout.isOver();
-      if (!isNext(target) && patched('decided-beside-freeze')) return false;
+      if (!isNext(target)) return false;
       const ifFrozen = input.options?.ifFrozen ?? plan.ifFrozen;
       if (ifFrozen === 'fail') rollout.stop(authorOf(by), frozenStop(reasonOf(target, by)));
       else await pauseUntilThaw(target, by);

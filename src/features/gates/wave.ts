@@ -3,7 +3,7 @@
  * decision. An inconclusive gate may pause it, too; Belay keeps measuring it, and resumes the rollout by itself when
  * the gate passes.
  */
-import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import { factOf } from '../../contract/facts.ts';
 import {
   GATES_FACT,
@@ -288,7 +288,7 @@ function resume({ gating, wave }: Gated, [healed]: readonly MeasuredGate[]): voi
 /** What something else has paused, such as a person, stays paused, whatever gates say. */
 async function stop({ gating }: Gated, plan: { name: string }, end: Stop): Promise<false> {
   const { rollout } = gating;
-  if (isPausedByOthers(gating) && patched('paused-beside-gate')) {
+  if (isPausedByOthers(gating)) {
     rollout.decide('note', authorOf(plan), end.reason);
     await condition(() => rollout.isOver() || !isPausedByOthers(gating));
   }

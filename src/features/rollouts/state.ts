@@ -7,7 +7,6 @@ import {
   condition,
   defineSignal,
   defineUpdate,
-  patched,
 } from '@temporalio/workflow';
 import type { RolloutHook, RolloutHooks, RolloutState } from './hooks.ts';
 import { QUERIES, HOLD_SIGNAL, ROLLOUT_UPDATES } from '../../contract/names.ts';
@@ -133,11 +132,11 @@ export function createRolloutState(known: Known, create: RolloutHooks): RolloutS
 
 /** The rollout goes by its last pause, by its stop, and by the holds that it paused for or still may pause for. */
 function forgetOne({ decisions, targets }: RolloutResult): void {
-  const kept = patched('keeps-what-paused') ? [lastPause(decisions)?.by, ...targets.map((it) => it.heldByEvent)] : [];
+  const kept = [lastPause(decisions)?.by, ...targets.map((it) => it.heldByEvent)];
   const first = decisions.findIndex(
     ({ action, by }) => (action === 'hold' && !kept.includes(by)) || action === 'release' || action === 'note',
   );
-  decisions.splice(patched('keeps-pauses') ? Math.max(0, first) : 0, 1);
+  decisions.splice(Math.max(0, first), 1);
 }
 
 /** @param input null if the worker rejected it */
@@ -346,9 +345,9 @@ function resumeRollout(rollout: RolloutState, { by, reason, serverId }: Decision
   if (held !== null) {
     held.heldByEvent = null;
     rollout.decide('release', by, `server ${serverId}: ${reason}`);
-    if (!isLastHeldReleased(rollout)) return;
     // This accepts no failure, and skips no other server.
-    if (patched('release-only')) return rollout.decide('resume', by, reason);
+    if (isLastHeldReleased(rollout)) rollout.decide('resume', by, reason);
+    return;
   }
   rollout.acceptedFailures = failuresIn(rollout.result.targets);
   skipHeldServers(rollout);
@@ -358,7 +357,7 @@ function resumeRollout(rollout: RolloutState, { by, reason, serverId }: Decision
 /** A resume without a release skips the held servers, if nothing else keeps the next wave from starting. */
 function skipHeldServers(rollout: RolloutState): void {
   const held = onlyHeldServers(rollout.result.targets);
-  if (held.length > 0 && asksAboutOther(rollout) && patched('held-beside-question')) return;
+  if (held.length > 0 && asksAboutOther(rollout)) return;
   for (const target of held) skip(target, concludeHeld(target));
 }
 
@@ -412,8 +411,7 @@ function holdTarget(rollout: RolloutState, hold: Partial<ServerHold> | null | un
   const { serverId, event, reason } = hold ?? {};
   if (typeof event !== 'string' || typeof reason !== 'string') return;
   const known = rollout.result.service ?? rollout.input.service;
-  const isForOther = !concernsService(hold?.services, { service: known ?? served, formerly: [] });
-  if (isForOther && (known !== undefined || patched('holds-of-others'))) return;
+  if (!concernsService(hold?.services, { service: known ?? served, formerly: [] })) return;
   const { targets, decisions } = rollout.result;
   const target = targets.find((it) => it.serverId === serverId && isPending(it));
   const by = plainText(event);

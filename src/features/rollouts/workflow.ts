@@ -6,7 +6,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  patched,
   workflowInfo,
   ParentClosePolicy,
   startChild,
@@ -111,7 +110,7 @@ async function proceed(rollout: RolloutState, beganMs: number, cancellation: Can
   const goesOn = (step: Step): boolean => {
     if (step.kind !== 'end' || due() !== undefined) return true;
     const held = result.phase === 'stopping' ? [] : onlyHeldServers(result.targets);
-    if (held.length === 0 || !patched('gates-beside-held')) return false;
+    if (held.length === 0) return false;
     for (const target of held) skip(target, concludeHeld(target));
     return true;
   };

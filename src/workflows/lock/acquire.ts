@@ -12,12 +12,12 @@ import type { Waiting } from '../../contract/waiting.ts';
 import { joinQueue, releaseIn } from '../../rules/wait-queue.ts';
 import { findLockHolder } from '../activity-proxies.ts';
 import type { Cancellation } from '../cancellation.ts';
-import { sparesHistory } from '../history.ts';
+import { hasRoom } from '../history.ts';
 import { metrics } from '../metrics.ts';
 import { forwardRelease, lockReleasedSignal, requestLock } from './release.ts';
 
 const MAX_STARTS = 10;
-const lookAgainMs = () => (sparesHistory() ? TIMING.lock.lookSeldomMs : TIMING.lock.lookAgainMs);
+const lookAgainMs = () => (hasRoom() ? TIMING.lock.lookAgainMs : TIMING.lock.lookSeldomMs);
 const UNKNOWN_HOLDER: LockHolder = { runId: null, isClosed: false, lockedBy: null, acceptsSignals: true };
 
 interface WantedLock<T> {

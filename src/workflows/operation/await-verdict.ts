@@ -1,5 +1,4 @@
 /** Polls until a final status is known to be that of our deployment. */
-import { patched } from '@temporalio/workflow';
 import type { DeploymentResult } from '../../contract/run.ts';
 import { targetText } from '../../contract/target.ts';
 import { COMPLETED, conclude, type Conclusion } from '../conclusion.ts';
@@ -8,15 +7,11 @@ import { wasReset } from '../reset.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import {
   contradicts,
-  decideVerdict,
   hasLostIdsTooEarly,
   ID_FIELD_REMEDY,
   NEVER_SHOWN_REMEDY,
-  isOwnIdLost,
-  isTriggerInDoubt,
-  observe,
+  judge,
   startRow,
-  strongestEvidence,
   type VerdictContext,
   type Observations,
   type StatusReading,
@@ -66,26 +61,21 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
   let reading = start.trace?.reading ?? null;
   const decide = (latest: StatusReading, cause: Cause, doubt: Trace['doubt'] = null): Conclusion | undefined => {
     const known = { context, seen, reading, evidence: result.evidence };
-    const at = { own: cause === 'due', nowMs: Date.now(), shownBySite: check?.shown ?? null };
+    const nowMs = Date.now();
+    const shownBySite = check?.shown ?? null;
     // A watch sends no request. The page proves that the deployment began, so a status can settle from here on.
-    if (!context.accepted && at.shownBySite === 'identity') {
+    if (!context.accepted && shownBySite === 'identity') {
       context = { ...context, accepted: true };
-      seen = startRow(seen, at.nowMs);
+      seen = startRow(seen, nowMs);
     }
     reading = latest;
-    const isInDoubt = isTriggerInDoubt(context, seen, latest) && patched('ids-of-before');
-    const judged = isInDoubt ? { ...context, triggerIds: {} } : context;
-    seen = observe(judged, seen, latest, at);
-    // A row lasts until its last read was answered: the workflow may have heard of it much later.
-    const answered = { ...at, nowMs: answeredMs(latest, at.nowMs) };
-    result.evidence = strongestEvidence(judged, seen, latest, answered);
-    const decided = decideVerdict(judged, seen, latest, answered);
-    const isLost = decided !== null && hasLostIdsTooEarly(judged, seen, latest, answered.nowMs);
-    const isUnproven = decided?.kind === 'unproven' && context.minEvidence === 'identity';
+    const at = { own: cause === 'due', nowMs, answeredMs: answeredMs(latest, nowMs), shownBySite };
+    const judged = judge(context, seen, latest, at);
+    seen = judged.seen;
+    result.evidence = judged.evidence;
+    const isUnproven = judged.verdict?.kind === 'unproven' && context.minEvidence === 'identity';
     const mayProve = isUnproven && latest.state === 'completed' && check?.awaitsIdentity() === true;
-    const isOwnLost = isLost && isOwnIdLost(judged, seen, latest) && patched('ids-of-before');
-    const readsOn = isOwnLost || (isLost && patched('lost-ids')) || (mayProve && patched('awaits-the-page'));
-    const verdict = readsOn ? null : decided;
+    const verdict = mayProve ? null : judged.verdict;
     if (verdict === null && cause === 'beside') {
       ({ context, seen, reading } = known);
       result.evidence = known.evidence;

@@ -1,5 +1,4 @@
 /** One backup: triggers it, then waits until the service reports it complete. It is the lock of its server. */
-import { patched } from '@temporalio/workflow';
 import { backupServerId } from '../../contract/ids.ts';
 import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import type { BackupRecord, BackupServerInput, OperationInput, RecordedService } from '../../contract/operation.ts';
@@ -83,11 +82,10 @@ export async function awaitBackup(
     (read) => {
       if (read.ok && read.state !== 'in_progress') return concludeFromStatus(name, read);
       if (read.ok) return concludeFromClaim(name, backupId, poller);
-      const { lastStatus, polls } = poller.result;
-      const refusal = given && polls === 0 ? refusalOf(read, true) : null;
       // The run may have read it before this wait.
-      if (refusal === null || (lastStatus !== null && patched('seen-before-the-wait'))) return undefined;
-      return conclude('not_started', 'Refused', `${name}: ${refusal}`);
+      const isUnread = poller.result.lastStatus === null;
+      const refusal = given && isUnread ? refusalOf(read, true) : null;
+      return refusal === null ? undefined : conclude('not_started', 'Refused', `${name}: ${refusal}`);
     },
   );
   if (polled.kind === 'decided') return polled.value;

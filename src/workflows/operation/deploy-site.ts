@@ -1,5 +1,4 @@
 /** One deployment: takes the baseline, triggers, and polls for our verdict. It is the lock of its target. */
-import { patched } from '@temporalio/workflow';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import type { DeploymentIds } from '../../contract/activities.ts';
@@ -11,7 +10,7 @@ import { whyTooLate } from '../../rules/deadline.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { isUnauthorized, refusalOf } from '../../rules/read-failures.ts';
-import { keepIds, newIds, onlyOfOurs, type StatusReading } from '../../rules/verdict.ts';
+import { keepIds, onlyOfOurs, type StatusReading } from '../../rules/verdict.ts';
 import { conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
 import { hasRoom } from '../history.ts';
 import { pollUntil } from '../polling/poll-until.ts';
@@ -33,16 +32,16 @@ export async function deploySite(input: DeploySiteInput, hooks: OperationHooks):
   return runOperation(lockId, input, result, hooks, async (operation) => {
     for (const listen of hooks.endings) listen(operation);
     const check = firstCheck(hooks.checks, operation, input);
-    const earlierIds = [...(input.earlierIds ?? [])];
     const readIds: DeploymentIds[] = [];
     const reader = notingIds(readerOf(input, { target }), readIds);
-    const conclusion = await deploy({ operation, input, reader, check, earlierIds, readIds });
+    const conclusion = await deploy({ operation, input, reader, check }, readIds);
     if (conclusion.outcome === 'not_started' && readIds.length > 0) result.readIds = readIds;
     if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
     return check === undefined ? conclusion : check.judge(conclusion);
   });
 }
 
+/** @param readIds gets the ids of all answers */
 function notingIds(reader: Reader, readIds: DeploymentIds[]): Reader {
   return {
     ...reader,
@@ -54,11 +53,12 @@ function notingIds(reader: Reader, readIds: DeploymentIds[]): Reader {
   };
 }
 
-async function deploy(deployment: Deployment): Promise<Conclusion> {
-  const { operation, input, reader, earlierIds, readIds } = deployment;
+async function deploy(deployment: Deployment, readIds: readonly DeploymentIds[]): Promise<Conclusion> {
+  const { operation, input, reader } = deployment;
   const { target } = input;
   const name = targetText(target);
   let baseline: StatusReading | null | undefined;
+  let earlierIds: DeploymentIds[] = [];
   let sent: Sent | undefined;
   const end = await sendUntilAccepted(operation, input, {
     what: `deploy ${name}`,
@@ -74,12 +74,10 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
         const taken = await takeBaselines(deployment, busyEndsMs);
         if (taken !== null && 'outcome' in taken) return taken;
         baseline = taken;
-        // What was in progress until now was not ours.
+        // What was in progress until now was not ours. Nor was what reads showed beside a request without effect.
         operation.result.inProgressAt = null;
+        earlierIds = [...(input.earlierIds ?? []), ...readIds];
       }
-      // Nor was what reads have shown beside a request without effect.
-      const beside = counts.ambiguous === 0 ? newIds(earlierIds, readIds) : [];
-      if (beside.length > 0 && patched('ids-of-every-read')) earlierIds.push(...beside);
       const late = whyTooLate(input.deadline, Date.now());
       if (late !== null) return concludeUnsent(counts, 'TooLate', `${name} was not deployed: ${late}`);
       const { instead } = operation.cancellation;
@@ -88,9 +86,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
       return null;
     },
     async post(summary) {
-      const beside = newIds([baseline?.ids ?? {}], earlierIds);
-      const others = beside.length > 0 && patched('ids-of-before') ? beside : [];
-      sent = await sendWatched(deployment, verdictContext(input, baseline ?? null, others), summary);
+      sent = await sendWatched(deployment, verdictContext(input, baseline ?? null, earlierIds), summary);
       return sent.result;
     },
     resolveDoubt: (doubt) => reconcile(deployment, sent!, doubt),
@@ -102,8 +98,7 @@ async function deploy(deployment: Deployment): Promise<Conclusion> {
 function follow(deployment: Deployment, { context, result, seen, trace, sentMs }: Sent): Promise<Conclusion> {
   const [triggerIds, start] =
     result.kind === 'accepted' ? [result.answer.ids ?? {}, { seen, trace, sentMs }] : [{}, { seen, trace }];
-  const { deploymentId = 'none' } = deployment.input;
-  const idsAreNamed = deploymentId !== 'none' && patched('named-ids');
+  const idsAreNamed = (deployment.input.deploymentId ?? 'none') !== 'none';
   const known = { ...context, accepted: true, triggerIds, idsAreNamed };
   return awaitVerdict(deployment, known, { ...start, seen: onlyOfOurs(known, start.seen) });
 }
@@ -130,10 +125,7 @@ async function takeBaselines(deployment: Deployment, busyEndsMs: number): Promis
 }
 
 /** @param busyEndsMs until when to wait for another deployment to end */
-async function takeBaseline(
-  { operation, input, reader, earlierIds }: Deployment,
-  busyEndsMs: number,
-): Promise<Baseline> {
+async function takeBaseline({ operation, input, reader }: Deployment, busyEndsMs: number): Promise<Baseline> {
   operation.setPhase('baseline');
   const nowMs = Date.now();
   const delayMs = jitterMs(input);
@@ -157,14 +149,13 @@ async function takeBaseline(
     },
     (answer) => {
       answered ||= answer.ok;
-      if (answer.ok) keepIds(earlierIds, answer.ids);
       if (answer.ok && answer.state !== 'in_progress') return answer;
       if (neverDeployed.isProvenBy(answer)) return null;
       if (answered || answer.ok) return undefined;
       const refusal = refusalOf(answer);
       if (refusal === null) return undefined;
       // The run may have read the status before this wait.
-      const isRotated = admissionRead === 'status' && isUnauthorized(answer) && patched('read-before-the-baseline');
+      const isRotated = admissionRead === 'status' && isUnauthorized(answer);
       return isRotated ? undefined : notStarted('Refused', refusal);
     },
   );

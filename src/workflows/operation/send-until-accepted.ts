@@ -3,7 +3,7 @@
  * reason not to send it again.
  */
 import { ActivityFailure, ApplicationFailure, TimeoutFailure, TimeoutType } from '@temporalio/common';
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import { FOR_PERMITS, type ForPermits, type TriggerActivityInput } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -84,13 +84,12 @@ export async function sendUntilAccepted(
     const parkedMs = parking.spentMs;
     const blocked = await how.prepare(counts, busyEndsMs());
     if (blocked !== null) return blocked;
-    if (operation.cancellation.requested && patched('cancelled-before-request'))
-      return concludeCancelledBeforeStart(counts, how.cancelledBefore);
+    if (operation.cancellation.requested) return concludeCancelledBeforeStart(counts, how.cancelledBefore);
     if (!hasRoom()) return concludeUnsent(counts, 'Busy', NO_ROOM, how.prefix);
     // Requests from before an outage say nothing about the service after it.
     if (parking.spentMs > parkedMs) counts = NO_TRIGGERS;
     // The wait for another operation has a budget of its own.
-    if (counts.firstMs !== null && counts.ambiguous === 0 && patched('budgets-apart'))
+    if (counts.firstMs !== null && counts.ambiguous === 0)
       counts = { ...counts, firstMs: counts.firstMs + Date.now() - waitsSinceMs };
     operation.setPhase('trigger');
     trigger.attempts += 1;
@@ -106,9 +105,7 @@ export async function sendUntilAccepted(
     operation.setPhase('trigger', result.kind);
     const answeredMs = Date.now();
     counts = countTrigger(counts, result, answeredMs);
-    if (counts.unauthorized > 0 && !patched('budgets-apart')) counts = { ...counts, unauthorizedMs: counts.firstMs };
-    const waitsInDoubt = () => how.waitsInDoubt && patched('conflicts-in-doubt');
-    const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs(), busyPauseMs, waitsInDoubt };
+    const budget = { intervalMs, resendMs, busyEndsMs: busyEndsMs(), busyPauseMs, waitsInDoubt: how.waitsInDoubt };
     const step = afterTrigger(result, counts, budget, answeredMs);
     if (step.kind === 'end') {
       const end = await awaitService(operation, input, how, step, result, counts);
@@ -176,11 +173,10 @@ async function awaitService(
  * take. The worker that sent it reports when Temporal learned of it.
  */
 function underWayUntilMs(result: NotAccepted, sentMs: number): number {
-  const isLost = result.kind === 'ambiguous' && result.isLost === true;
-  const taskMs = isLost && patched('under-way-after-its-task') ? TIMING.worker.workflowTaskMs : 0;
-  const scheduledAt = result.kind === 'ambiguous' ? result.scheduledAt : undefined;
-  const isKnown = scheduledAt !== undefined && patched('under-way-since-scheduled');
-  return (isKnown ? Date.parse(scheduledAt) : sentMs + taskMs) + TIMING.post.underWayMs;
+  const { isLost = false, scheduledAt } = result.kind === 'ambiguous' ? result : {};
+  const learnedMs =
+    scheduledAt === undefined ? sentMs + (isLost ? TIMING.worker.workflowTaskMs : 0) : Date.parse(scheduledAt);
+  return learnedMs + TIMING.post.underWayMs;
 }
 
 /* One POST: a regular activity with one attempt. */

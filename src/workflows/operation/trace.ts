@@ -1,25 +1,22 @@
 /** Sends the POST of a deployment, and looks for a trace of one in doubt. Reads go on all the time, so that none is missed. */
-import { patched } from '@temporalio/workflow';
-import type { DeploymentIds, ReadResult, TriggerAnswer } from '../../contract/activities.ts';
+import type { TriggerAnswer } from '../../contract/activities.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
 import type { PollSchedule } from '../../contract/polling.ts';
 import { targetText } from '../../contract/target.ts';
 import { TIMING } from '../../contract/timing.ts';
-import { isNotDeployed } from '../../rules/never-deployed.ts';
-import { answeredMs } from '../../rules/poll-state.ts';
 import { createPollSchedule, skipTo } from '../../rules/poll-schedule.ts';
 import {
   lastingTrace,
   recordOutage,
-  recordRead,
   startReadCoverage,
+  watchRead,
   whyNotResent,
   type Watched,
 } from '../../rules/resend.ts';
 import type { TriggerResult } from '../../rules/trigger-policy.ts';
-import { NO_OBSERVATIONS, observe, traceOf, type Trace, type VerdictContext } from '../../rules/verdict.ts';
+import { NO_OBSERVATIONS, type Trace, type VerdictContext } from '../../rules/verdict.ts';
 import { triggerOnce } from '../activity-proxies.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
 import { hasRoom } from '../history.ts';
@@ -32,10 +29,6 @@ import { awaitTrigger, type Doubt, NO_ROOM, triggerInput } from './send-until-ac
 export interface Deployment extends Followed {
   operation: Operation<DeploymentResult>;
   input: DeploySiteInput;
-  /** The ids of all answers from before the request. */
-  earlierIds: DeploymentIds[];
-  /** The ids of all answers. */
-  readIds: DeploymentIds[];
 }
 
 /** A request, and what reads have shown since it was sent. */
@@ -43,29 +36,6 @@ export interface Sent extends Watched {
   readonly context: VerdictContext;
   readonly sentMs: number;
   readonly result: TriggerResult<TriggerAnswer>;
-}
-
-/** @returns the trace that this read shows, or null */
-function note(sent: Omit<Sent, 'result'>, read: ReadResult, own: boolean): Trace | null {
-  const { context } = sent;
-  const nowMs = Date.now();
-  if (read.ok || (context.baseline === null && isNotDeployed(read)))
-    sent.coverage = recordRead(sent.coverage, answeredMs(read, nowMs), nowMs);
-  if (!read.ok) return null;
-  sent.seen = observe(context, sent.seen, read, { own, nowMs });
-  const trace = traceOf(context, sent.seen, read, sent.trace);
-  if (trace !== null) {
-    const isDoubted = trace.doubt !== null && patched(trace.doubt === 'appeared' ? 'ids-of-before' : 'lasting-doubts');
-    const doubt = isDoubted ? trace.doubt : null;
-    sent.trace = { ...trace, doubt };
-    return doubt === null ? trace : null;
-  }
-  const before = sent.trace;
-  const isTakenBack =
-    before?.by === 'changed' &&
-    ((before.doubt === null && patched('change-taken-back')) || (before.doubt === 'once' && patched('lasting-doubts')));
-  if (isTakenBack) sent.trace = { ...before, doubt: 'taken_back' };
-  return null;
 }
 
 export async function sendWatched(
@@ -93,7 +63,7 @@ export async function sendWatched(
       until: () => result !== undefined,
       parks: false,
     },
-    (answer) => void note(sent, answer, true),
+    (answer) => void Object.assign(sent, watchRead(context, sent, answer, { own: true, nowMs: Date.now() })),
   );
   // Even when cancelled, because the result reports what became of the request.
   return Object.assign(sent, { result: await answered });
@@ -130,7 +100,10 @@ export async function reconcile(
         afterOutage: () => (sent.coverage = recordOutage(sent.coverage)),
         until: () => !hasRoom(),
       },
-      (answer, cause) => note(sent, answer, cause === 'due') ?? undefined,
+      (answer, cause) => {
+        const at = { own: cause === 'due', nowMs: Date.now() };
+        return lastingTrace(Object.assign(sent, watchRead(sent.context, sent, answer, at))) ?? undefined;
+      },
     );
     const name = `${targetText(input.target)}: it is unknown whether its deployment was started`;
     if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);
@@ -151,6 +124,5 @@ export async function reconcile(
 /** The same reads, counted from the last tick that is over: the time that they may take begins there, too. */
 function beginsAtLastTick(schedule: PollSchedule): PollSchedule {
   const { originMs, intervalMs, lastTick } = schedule;
-  if (lastTick === 0 || !patched('whole-settle-time')) return schedule;
   return { ...schedule, originMs: originMs + lastTick * intervalMs, lastTick: 0 };
 }

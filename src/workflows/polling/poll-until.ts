@@ -4,7 +4,7 @@
  * `rules/poll-state.ts` keeps the schedule and counts tries and failures; the caller decides what a reading means.
  */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
-import { condition, patched, workflowInfo } from '@temporalio/workflow';
+import { condition, workflowInfo } from '@temporalio/workflow';
 import type { ReadResult } from '../../contract/activities.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { PollState, PooledProgress, PooledWaitEnd } from '../../contract/polling.ts';
@@ -29,7 +29,7 @@ import { heldBackUntilMs, type GivenUp } from '../../rules/read-failures.ts';
 import { withMeaning } from '../../rules/status-words.ts';
 import { pollInPool } from '../activity-proxies.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
-import { sparesHistory } from '../history.ts';
+import { hasRoom } from '../history.ts';
 import { metrics } from '../metrics.ts';
 import { describeLastStatus, type Poller } from './poller.ts';
 import type { Reader } from './status-reader.ts';
@@ -103,8 +103,7 @@ async function poll<V>(poller: Poller, options: PollOptions, onReading: OnReadin
     }
     const value = take(read, hintedMs === null ? 'due' : 'hinted');
     if (value !== undefined) return decided(options, value, hintedMs);
-    if (!read.ok && state.notBeforeMs > nowMs && !patched('hinted-retry-after')) state = { ...state, notBeforeMs: 0 };
-    const waitsForTurn = heldBackUntilMs(read, nowMs) !== null && sparesHistory();
+    const waitsForTurn = heldBackUntilMs(read, nowMs) !== null && !hasRoom();
     const after = afterRead(options, state, read, { nowMs, isTry, waitsForTurn });
     state = after.state;
     if (after.end === 'exhausted') return { kind: 'exhausted' };

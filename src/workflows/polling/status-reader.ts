@@ -3,7 +3,7 @@
  * before it counts.
  */
 import { ActivityFailure, TimeoutFailure } from '@temporalio/common';
-import { condition, patched } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import { readElsewhere, readOnce } from '../activity-proxies.ts';
 import type { DeploymentIdField, ReadFailure, ReadInput, ReadResult } from '../../contract/activities.ts';
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
@@ -14,7 +14,7 @@ import { withMeaning } from '../../rules/status-words.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Cancellation } from '../cancellation.ts';
 import { heldBackUntilMs } from '../../rules/read-failures.ts';
-import { sparesHistory } from '../history.ts';
+import { hasRoom } from '../history.ts';
 
 /** After another worker could read, this many reads go to any worker, because this one may take a while to recover. */
 const READS_ELSEWHERE = 10;
@@ -56,7 +56,7 @@ function lostRead(error: unknown): ReadFailure {
   const isTaken = !(cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START');
   return {
     ok: false,
-    kind: isTaken || !patched('reads-not-taken') ? 'timeout' : 'not_taken',
+    kind: isTaken ? 'timeout' : 'not_taken',
     httpStatus: null,
     isJson: false,
     retryAfterMs: null,
@@ -81,7 +81,7 @@ export async function readOneStatus(
     const answer = await reader.read(summary);
     const nowMs = Date.now();
     const againMs = heldBackUntilMs(answer, nowMs);
-    if (againMs === null || againMs > endsMs || cancellation.requested || sparesHistory()) return answer;
+    if (againMs === null || againMs > endsMs || cancellation.requested || !hasRoom()) return answer;
     await condition(() => cancellation.requested, Math.max(1, againMs - nowMs), {
       summary: 'held back by a rate limit',
     });

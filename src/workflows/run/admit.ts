@@ -1,5 +1,5 @@
 /** Checks a run before it makes a backup: its start time, the service, the token, the targets, and what holds it back. */
-import { patched, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import { MORE_THAN_WORKERS_CARRY } from '../../contract/explain-wait.ts';
 import { targetText } from '../../contract/target.ts';
 import { plainText } from '../../contract/safe-text.ts';
@@ -16,7 +16,7 @@ import {
   restoredSince,
 } from '../check-worker.ts';
 import { conclude, type Conclusion } from '../conclusion.ts';
-import { sparesHistory } from '../history.ts';
+import { hasRoom } from '../history.ts';
 import { setAttributes } from '../ui.ts';
 import { unlessCancelled } from '../polling/poll-until.ts';
 import { readerOf, readOneStatus } from '../polling/status-reader.ts';
@@ -49,7 +49,7 @@ export async function admit(run: RunState, beganMs: number): Promise<Conclusion 
   // A wrong target is reported before the wait.
   const refused = await refusedTarget(run);
   // A run that is cancelled by now ends at its first part. It replaces no other run, and asks nobody.
-  if (refused !== null || (run.cancellation.requested && patched('cancelled-beside-checks'))) return refused;
+  if (refused !== null || run.cancellation.requested) return refused;
   return waitForHolds(run, run.holds);
 }
 
@@ -62,7 +62,7 @@ async function waitForHolds(run: RunState, holds: readonly Hold[]): Promise<Conc
     if (held !== 'waited') return held;
     const before = holds.slice(0, index);
     const end = (await waitForHolds(run, before)) ?? (await takePlace(run));
-    const refused = end ?? (sparesHistory() ? null : await refusedTarget(run));
+    const refused = end ?? (hasRoom() ? await refusedTarget(run) : null);
     if (refused !== null) return refused;
   }
   return null;
@@ -90,7 +90,7 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
     );
     const reads = Promise.all(asked);
     // A service that does not answer must not hold up a cancelled run for each of its targets.
-    if ((await unlessCancelled(run, reads)) === null && patched('cancelled-beside-checks')) return null;
+    if ((await unlessCancelled(run, reads)) === null) return null;
     for (const [index, read] of (await reads).entries()) {
       const target = checked[index]!;
       noteRead(run, target, admissionRead(read), read.ok ? read.ids : {});

@@ -1,5 +1,4 @@
 /** The backup step of a run: uses a given or recent backup, shares one in progress, or makes one. */
-import { patched } from '@temporalio/workflow';
 import type { BackupConclusion, BackupRecord } from '../../contract/operation.ts';
 import { NO_TRIGGER, emptyBackup } from '../../contract/results.ts';
 import type { BackupResult } from '../../contract/run.ts';
@@ -26,8 +25,7 @@ export async function renewBackup(run: RunState): Promise<Conclusion> {
   const freshMs = Math.max(TIMING.backup.freshMs, plan.backup.maxAgeMs ?? 0);
   const ageMs = Date.now() - (limits.backupBeganMs ?? -Infinity);
   // One that is too old for the deployment is of no use, however fresh it is.
-  const isOfUse = ageMs <= limits.maxAgeAtDeployMs || !patched('renewed-for-deployment');
-  return ageMs <= freshMs && isOfUse ? COMPLETED : backUp(run, serverId);
+  return ageMs <= Math.min(freshMs, limits.maxAgeAtDeployMs) ? COMPLETED : backUp(run, serverId);
 }
 
 async function backUpNow(run: RunState, serverId: string): Promise<Conclusion> {
@@ -72,7 +70,7 @@ async function leaveBackup(
   const progress = await askOperation(execution).catch(() => null);
   const seen = progress === null ? emptyBackup(serverId) : (progress.result as BackupResult);
   const { backupId, outcome, endedAt } = seen;
-  if ((outcome !== null || isClosed()) && patched('backup-ended-when-left')) return recordEnd(run, await closed);
+  if (outcome !== null || isClosed()) return recordEnd(run, await closed);
   run.result.backup = { ...seen, outcome: outcome ?? 'cancelled', endedAt: endedAt ?? new Date().toISOString() };
   const backup = backupId === null ? 'the backup' : `backup ${backupId}`;
   const message = `cancelled; ${backup} of server ${serverId} continues, followed by ${execution.workflowId}`;
@@ -101,7 +99,7 @@ async function givenBackup(run: RunState, serverId: string): Promise<Conclusion 
   const asked = findBackupRecord({ backupId });
   await unlessCancelled(run, asked);
   // The answer may take long, and never come while no worker can read the record.
-  if (run.cancellation.requested && patched('cancelled-beside-record')) {
+  if (run.cancellation.requested) {
     run.result.backup = { ...emptyBackup(serverId, 'given'), backupId, outcome: 'not_started' };
     return conclude('not_started', 'Cancelled', `cancelled before it was known whose backup ${backupId} is`);
   }

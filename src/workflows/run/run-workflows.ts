@@ -2,7 +2,7 @@
  * The runs: a backup, deployments, a backup and then deployments, or a watch, which triggers nothing. A run is the parent of
  * its operations, and fails unless its outcome is `completed`: the UI then shows it red, and a schedule can pause on it.
  */
-import { allHandlersFinished, CancellationScope, condition, patched } from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { lockIdOf } from '../../contract/ids.ts';
 import type { RunType } from '../../contract/names.ts';
 import { reportedDeployment, type OperatedDeployment } from '../../contract/operation.ts';
@@ -79,10 +79,8 @@ async function runSteps(run: RunState, beganMs: number, steps: RunSteps): Promis
 }
 
 /** Whether a part failed by itself. A newer run does not repair that. */
-function hasEndedBadly({ outcome }: Conclusion): boolean {
-  const isBad = outcome !== 'cancelled' && outcome !== 'not_started' && outcome !== 'completed';
-  return isBad && (outcome === 'failed' || patched('backup-ended-when-left'));
-}
+const hasEndedBadly = ({ outcome }: Conclusion): boolean =>
+  outcome !== 'cancelled' && outcome !== 'not_started' && outcome !== 'completed';
 
 /** Whether a request was sent that may have had an effect. */
 const hasRequested = ({ backup, deployments }: RunResult): boolean =>
