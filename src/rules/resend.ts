@@ -43,11 +43,12 @@ export const lastingTrace = ({ trace, seen }: Watched): Trace | null =>
 /**
  * Call it after the settle time, if there is no lasting trace.
  *
+ * @param isRefused whether the service answered the last request with 409 or 423
  * @returns why the deployment must not be requested again; null if it may be
  */
 export function whyNotResent(
   { coverage, seen, trace }: Watched,
-  ambiguities: number,
+  { ambiguities, isRefused }: { ambiguities: number; isRefused: boolean },
   { onAmbiguous, intervalMs }: Pick<DeploySiteInput, 'onAmbiguous' | 'intervalMs'>,
   nowMs: number,
 ): string | null {
@@ -57,6 +58,7 @@ export function whyNotResent(
   if (trace?.doubt === 'appeared') return `an id appeared where the baseline had none; ${ID_FIELD_REMEDY}`;
   if (trace?.doubt === 'once') return `no two reads in a row showed the same new id; ${ID_FIELD_REMEDY}`;
   if (trace !== null) return 'the status changed, and a later read took the change back';
+  if (isRefused) return 'the service refused another request because of an operation in progress, which may be ours';
   if (ambiguities > MAX_AMBIGUITIES) return 'the request was sent twice, and neither attempt left a trace';
   if (onAmbiguous === 'stop') return 'the request left no trace, and the run must not send it again';
   if (hasNoGaps(coverage, intervalMs, nowMs)) return null;

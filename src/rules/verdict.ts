@@ -278,7 +278,7 @@ function evidenceFor(
   const { baseline, accepted } = context;
   const { standing, kept } = seen;
   if (contradicts(standing)) return null;
-  if (!isEmpty(triggerIdsIn(knownIds(context), reading))) return 'identity';
+  if (isIdentified(context, reading)) return 'identity';
   const isSettled = hasLasted(context, seen, nowMs);
   if (standing !== 'open' && !isSettled) return null;
   if (seen.inProgress || (standing === 'kept' && kept?.inProgress === true)) return 'transition';
@@ -370,8 +370,8 @@ function isTriggerInDoubt(context: VerdictContext, { ids }: Observations, readin
 }
 
 /**
- * True if an answer has no id, although the baseline had one, and has not lasted as `settled` requires. A replica that lags
- * may have given it.
+ * True if an answer has no id, although the service shows some, and has not lasted as `settled` requires. A replica that
+ * lags may have given it.
  *
  * @param seen observations that include this reading
  */
@@ -381,9 +381,15 @@ export function hasLostIdsTooEarly(
   reading: StatusReading,
   nowMs: number,
 ): boolean {
-  const hasLost = !isEmpty(idsOfBaseline(context)) && isEmpty(idsIn(knownIds(context), reading));
+  const known = knownIds(context);
+  const wereShown = [...known.before, seen.ids.own].some((ids) => !isEmpty(idsIn(known, { ids })));
+  const hasLost = (wereShown || isOursKnown(known)) && isEmpty(idsIn(known, reading));
   return hasLost && !hasLasted(context, seen, nowMs);
 }
+
+/** Whether this answer shows the id of the answer to our request. */
+export const isIdentified = (context: VerdictContext, reading: StatusReading): boolean =>
+  !isEmpty(triggerIdsIn(knownIds(context), reading));
 
 const idsOfBaseline = (context: VerdictContext): DeploymentIds => idsIn(knownIds(context), context.baseline ?? {});
 

@@ -22,7 +22,8 @@ const TRACE: Trace = {
 const nothingSeen: Watched = { seen: NO_OBSERVATIONS, coverage: COVERED, trace: null };
 
 test('a deployment in doubt is requested once more if reads without a gap show that nothing came of it', () => {
-  assert.equal(whyNotResent(nothingSeen, 1, INPUT, 2_000), null);
+  assert.equal(whyNotResent(nothingSeen, { ambiguities: 1, isRefused: false }, INPUT, 2_000), null);
+  assert.match(whyNotResent(nothingSeen, { ambiguities: 1, isRefused: true }, INPUT, 2_000) ?? '', /refused another/);
   const answers: [Watched, number, 'resend' | 'stop', RegExp][] = [
     [nothingSeen, 2, 'resend', /sent twice/],
     [nothingSeen, 1, 'stop', /must not send it again/],
@@ -31,7 +32,7 @@ test('a deployment in doubt is requested once more if reads without a gap show t
     [{ ...nothingSeen, seen: { ...NO_OBSERVATIONS, kept: { inProgress: false } } }, 1, 'resend', /kept the id/],
   ];
   for (const [watched, ambiguities, onAmbiguous, why] of answers)
-    assert.match(whyNotResent(watched, ambiguities, { ...INPUT, onAmbiguous }, 2_000) ?? '', why);
+    assert.match(whyNotResent(watched, { ambiguities, isRefused: false }, { ...INPUT, onAmbiguous }, 2_000) ?? '', why);
 });
 
 test('a trace that a later read took back lasts only if a deployment was seen in progress', () => {

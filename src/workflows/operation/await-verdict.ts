@@ -8,6 +8,7 @@ import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import {
   contradicts,
   hasLostIdsTooEarly,
+  isIdentified,
   ID_FIELD_REMEDY,
   NEVER_SHOWN_REMEDY,
   judge,
@@ -82,7 +83,7 @@ export async function awaitVerdict(followed: Followed, given: VerdictContext, st
     }
     if (verdict === null || (doubt !== null && verdict.evidence === 'changed')) return undefined;
     result.lastStatus = latest.status;
-    return concludeFromVerdict(operation, verdict);
+    return concludeFromVerdict(operation, verdict, isIdentified(context, latest));
   };
   // The trace was read before the trigger was answered. The answer may have the same id, and then the trace decides.
   const early = start.trace === null ? undefined : decide(start.trace.reading, 'hinted', start.trace.doubt);
@@ -140,7 +141,11 @@ function concludeDeleted(
   return conclude('unknown', 'ResourceDeleted', `${nameOf(result)}: ${message}`);
 }
 
-function concludeFromVerdict(poller: Poller<DeploymentResult>, verdict: NonNullable<Verdict>): Conclusion {
+function concludeFromVerdict(
+  poller: Poller<DeploymentResult>,
+  verdict: NonNullable<Verdict>,
+  isOurs: boolean,
+): Conclusion {
   const { result } = poller;
   result.evidence = verdict.evidence;
   const name = nameOf(result);
@@ -149,13 +154,16 @@ function concludeFromVerdict(poller: Poller<DeploymentResult>, verdict: NonNulla
     const message = `${name}: ${reported}, with no better evidence than "${verdict.evidence}"`;
     return conclude('unknown', 'OutcomeUnknown', message);
   }
-  if (result.trigger.attempts > 0 && verdict.evidence !== 'identity' && wasReset()) {
-    const message = `${name}: ${reported}, but the workflow was reset, so a later deployment may have that status`;
-    return conclude('unknown', 'OutcomeUnknown', message);
-  }
+  if (mayBeLater(result, isOurs)) return conclude('unknown', 'OutcomeUnknown', `${name}: ${reported}, ${MAY_BE_LATER}`);
   if (verdict.outcome === 'completed') return COMPLETED;
   return conclude('failed', 'DeploymentFailed', `${name} failed: ${reported}`);
 }
+
+const MAY_BE_LATER = 'but the workflow was reset, so a later deployment may have that status';
+
+/** The page of a site does not tell a later deployment of the same commit from ours. */
+const mayBeLater = ({ trigger }: DeploymentResult, isOurs: boolean): boolean =>
+  trigger.attempts > 0 && !isOurs && wasReset();
 
 function concludeExhausted(
   poller: Poller<DeploymentResult>,
@@ -176,6 +184,8 @@ function concludeExhausted(
     const remedy = ids.isTriggers ? '' : `; ${idsAreNamed ? NEVER_SHOWN_REMEDY : ID_FIELD_REMEDY}`;
     return unknown(`the service shows a deployment with another id ${state}${remedy}`);
   }
+  if (reading.state === 'in_progress' && mayBeLater(poller.result, isIdentified(context, reading)))
+    return unknown(`it had not finished ${state}, ${MAY_BE_LATER}`);
   if (reading.state === 'in_progress' && !contradicts(standing))
     return conclude('timed_out', 'DeploymentTimedOut', `${name} had not finished ${state}`);
   if (standing === 'before' || standing === 'kept')

@@ -58,6 +58,8 @@ export interface Sending {
 
 export interface Doubt {
   ambiguities: number;
+  /** Whether the service answered the last request with 409 or 423. */
+  isRefused: boolean;
   /** When the last request can no longer be under way. */
   overMs: number;
   /** When the service may be asked again. */
@@ -118,6 +120,7 @@ export async function sendUntilAccepted(
       trigger.ambiguous = true;
       const found = await how.resolveDoubt({
         ambiguities: counts.ambiguous,
+        isRefused: result.kind === 'conflict',
         overMs: underWayUntilMs(result, sentMs),
         notBeforeMs: step.notBeforeMs,
         message: result.message,

@@ -78,7 +78,7 @@ export async function sendWatched(
 export async function reconcile(
   { operation, input, reader }: Deployment,
   sent: Sent,
-  { ambiguities, overMs, notBeforeMs }: Doubt,
+  { overMs, notBeforeMs, ...doubt }: Doubt,
 ): Promise<Conclusion | 'accepted' | number> {
   const { intervalMs, settleMs } = input;
   operation.setPhase('reconcile');
@@ -111,7 +111,7 @@ export async function reconcile(
     if (polled.kind === 'stopped') return conclude('unknown', 'OutcomeUnknown', `${name}: ${NO_ROOM}`);
     trace = lastingTrace(sent);
     if (trace === null) {
-      const why = whyNotResent(sent, ambiguities, input, Date.now());
+      const why = whyNotResent(sent, doubt, input, Date.now());
       return why === null ? notBeforeMs : conclude('unknown', 'OutcomeUnknown', `${name}: ${why}`);
     }
   }

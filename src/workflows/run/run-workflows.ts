@@ -18,7 +18,14 @@ import type { OperationHooks } from '../operation/hooks.ts';
 import { admit } from './admit.ts';
 import { backUp, renewBackup } from './backup-step.ts';
 import type { RunHooks, RunPart } from './hooks.ts';
-import { admissionReadsOf, createRunState, newRunResult, noteRead, type RunState } from './run-state.ts';
+import {
+  admissionReadsOf,
+  createRunState,
+  deadlineBefore,
+  newRunResult,
+  noteRead,
+  type RunState,
+} from './run-state.ts';
 import { deadlineOf, whyTooLate } from '../../rules/deadline.ts';
 import { attempt, notStarted, operate, record, sharedInput } from './part.ts';
 import { watch } from './watch.ts';
@@ -27,6 +34,9 @@ export const createRuns = (hooks: RunHooks, ofOperations: OperationHooks) => ({
   /** Never deploys unless this run has read its backup as completed. */
   backupThenDeploy: (input: RunInput) =>
     execute('backupThenDeploy', input, hooks, async (run) => {
+      const late = run.targets.length === 0 ? null : whyTooLate(deadlineBefore(run), Date.now());
+      // Its backup would be of no use.
+      if (late !== null) return [conclude('not_started', 'TooLate', `nothing was started: ${late}`)];
       const backup = await backUp(run, serverOf(input));
       return backup.outcome === 'completed' && !run.cancellation.requested ? deployAll(run) : [backup];
     }),

@@ -23,6 +23,7 @@ import {
   type Post,
 } from '../../../support/post-ends.ts';
 import { COMPLETED, FAILED, siteAfter } from '../../../support/sites.ts';
+import { verdictLine } from '../../../support/verdict-line.ts';
 import { inVirtualTime } from '../../stack/stack.ts';
 import { TOKEN } from '../../world.ts';
 
@@ -211,6 +212,25 @@ describe('how a POST ends', () => {
       assert.ok(posts(sandbox, `/v1/sites/${siteId}/deploy`).length <= 30);
     }),
   );
+
+  for (const code of [409, 423])
+    test(
+      `a deployment POST in doubt is not sent a third time after a second one was answered ${code}`,
+      inVirtualTime(async ({ sandbox, start, result }) => {
+        // The replicas lag for longer than the settle time.
+        const siteId = siteAfter(sandbox, COMPLETED, { durationMs: 30_000, lagMs: 60_000 }, COMPLETED);
+        const fault = { route: 'deploy', target: siteId } as const;
+        sandbox.fault({ ...fault, effect: true, answer: { kind: 'reset' } }, { ...fault, ...status(code) });
+        const deploy = { intervalMs: 1_000, settleMs: 10_000, tries: 60 };
+        const ended = await result(start({ siteIds: [siteId], deploy }));
+        assert.equal(verdictLine(ended), 'unknown by OutcomeUnknown');
+        assert.match(
+          ended.error?.message ?? '',
+          /refused another request because of an operation in progress, which may/,
+        );
+        assert.equal(began(sandbox, 'deployment', siteId).length, 1);
+      }),
+    );
 
   test(
     'a backup POST in doubt that took effect meets conflicts while its backup is made, and is sent again once that has ended',

@@ -109,6 +109,20 @@ describe('deadlines', () => {
   );
 
   test(
+    'a run that is too late makes no backup, which would be of no use',
+    inVirtualTime(async (stack) => {
+      const [serverId, siteId] = [fresh('s'), fresh('a')];
+      const deploysUntil = { time: '06:00', timeZone: 'Europe/Berlin', after: '2026-02-28T08:00:00Z' };
+      const { error, backup, deployments } = await stack.result(
+        stack.start({ serverId, siteIds: [siteId], deploysUntil }),
+      );
+      assert.match(error?.message ?? '', /^nothing was started: it is too late, .* until 06:00/);
+      assert.deepEqual([error?.type, backup, deployments[0]?.outcome], ['TooLate', null, 'not_started']);
+      assert.equal(began(stack.sandbox, 'backup', serverId).length, 0);
+    }),
+  );
+
+  test(
     'a run whose worker was away too long after its backup deploys nothing, and says why',
     inVirtualTime(async (stack) => {
       const { world, sandbox, start, until, result: resultOf } = stack;
