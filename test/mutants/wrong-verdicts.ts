@@ -296,8 +296,18 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     test: sim('rules/verdicts/doubtful-answers', 'a run keeps the meaning of a status word from when it began'),
   },
   {
-    rule: 'the pause before a request that follows one in doubt is slept, without reads',
-    changes: [change('workflows/operation/trace.ts', ' + settleMs, notBeforeMs);', ' + settleMs);')],
-    test: sim('seeds/seeds', 'after a request in doubt and a pause that the service asks for'),
+    rule: 'an answer without an id decides at once if the baseline had none',
+    changes: [change(VERDICT, '[...known.before, seen.ids.own].some', 'known.before.slice(0, 1).some')],
+    test: sim('rules/verdicts/lost-ids', 'the id of the request was shown in progress'),
+  },
+  {
+    rule: 'a deployment in doubt is requested a third time beside an operation in progress',
+    changes: [change('rules/resend.ts', 'if (isRefused) return', 'if (false) return')],
+    test: sim('rules/answers/post-ends', 'is not sent a third time after a second one was answered'),
+  },
+  {
+    rule: 'the page proves a deployment that was reset',
+    changes: [change('workflows/operation/await-verdict.ts', '!isOurs &&', 'trigger.ambiguous &&')],
+    test: sim('rules/verdicts/reset-deployments', 'although the page has shown its commit'),
   },
 ];

@@ -10,6 +10,9 @@ export const CHANGED_CASES: Readonly<Record<string, { now: string } | { dropped:
   'allows no impure package in workflow code, and each Temporal SDK package only in its layers': {
     dropped: 'test/repository/layers.test.ts tries such imports',
   },
+  'after a request in doubt and a pause that the service asks for, the status is read up to the next request': {
+    now: 'after a request in doubt and one that meets an operation in progress, no other request follows',
+  },
   'doctor names the line of a variable that belay.yaml needs and that is not set': {
     now: 'doctor names the line of notify.heartbeats.nightly, whose variable a worker needs and is not set',
   },

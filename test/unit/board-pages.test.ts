@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { notYetRead } from '../../src/cli/target-reader.ts';
+import type { InFlight } from '../../src/features/overview/client.ts';
 import { boardPage, targetPage } from '../../src/features/board/page.ts';
 import { boardStatusOf } from '../../src/features/board/status.ts';
 import type { Outcome } from '../../src/contract/names.ts';
@@ -67,6 +68,25 @@ test('what needs attention comes first, with the reason', () => {
       ['unknown', 'site a2', 'the service went away'],
       ['schedule_paused', 'belay:shop:nightly', 'paused: stocktaking'],
     ],
+  );
+});
+
+test('what needs attention dates from what it waits for, and not from the start of its run', () => {
+  const [started, since, until] = ['2026-03-02T07:59:30.000Z', '2026-03-02T07:59:50.000Z', '2026-03-02T09:00:00.000Z'];
+  const parked = { since, until, reason: '503' };
+  const waits = [
+    { kind: 'deployment', try: 1, tries: 30, lastStatus: null, lastReadAt: null, nextReadAt: until, parked },
+    { kind: 'lock', lockId: 'deploy-site:a5', lockedBy: null, since },
+    { kind: 'deployment', try: 1, tries: 30, lastStatus: null, lastReadAt: null, nextReadAt: until },
+  ] as const;
+  const waiting = waits.map((it, index) => {
+    const { status, ...run } = inFlight(`a${index + 1}`, 'building', { needsAttention: true });
+    return { ...run, status: { ...status, waiting: it } } as InFlight;
+  });
+  const { attention } = boardStatusOf(seen({ inFlight: waiting }), nowMs);
+  assert.deepEqual(
+    attention.map((it) => it.since),
+    [since, since, started],
   );
 });
 

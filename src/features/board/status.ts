@@ -226,9 +226,10 @@ const attention = (
 ): Attention => ({ kind, what, why: plainText(why, 400), since: null, workflowId: null, ui: null, ...more });
 
 function ofInFlight(it: InFlight): Attention {
-  const { startedAt: since, links } = it.status.result;
-  const more = { since, workflowId: it.workflowId, ui: links.ui };
+  const { startedAt, links } = it.status.result;
   const { waiting } = it.status;
+  const since = (waiting === null ? undefined : sinceOf(waiting)) ?? startedAt;
+  const more = { since, workflowId: it.workflowId, ui: links.ui };
   const isSilent = contactText(it.status, it.kind) !== null;
   const kindOr = (other: AttentionKind): AttentionKind => {
     if (isSilent) return 'no_worker';
@@ -240,6 +241,12 @@ function ofInFlight(it: InFlight): Attention {
   }
   const what = subjectsOf(it.status.result).map(subjectText).join(', ') || plainText(it.workflowId);
   return attention(kindOr('failing_reads'), plainText(what), liveLine(it.status, false), more);
+}
+
+/** @returns undefined if it has begun at no known time */
+function sinceOf(waiting: NonNullable<InFlight['status']['waiting']>): string | undefined {
+  if ('since' in waiting) return waiting.since;
+  return 'parked' in waiting ? waiting.parked?.since : undefined;
 }
 
 function ofLast({ last, ...target }: BoardTarget): Attention {

@@ -114,7 +114,7 @@ function serviceLines({ service, result }: EventDetails): string[] {
 }
 
 /** Every event wakes what waits for what it names, so that is none of its reactions. */
-const NO_REACTION = 'none of its own: an event without them only wakes what waits for what it names';
+const NO_REACTION = 'none of its own: the event only wakes what waits for what it names';
 
 function meaningLines({ event, reactions }: Pick<EventInput, 'event' | 'reactions'>): string[] {
   const sentKind = event.rawKind === null ? 'the body names no kind' : `the sender calls it "${event.rawKind}"`;

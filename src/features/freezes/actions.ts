@@ -116,7 +116,7 @@ export async function thaw({ reason, by, json: asJson, ...options }: ThawOptions
 }
 
 const thawedLine = ({ workflowId, woken }: Thawed & { workflowId: string }): string =>
-  `${workflowId} has ended${woken.length === 0 ? '' : '; what waited for it looks again now'}`;
+  `${workflowId} has ended${woken.length === 0 ? '' : '; what waited for it looks again within a minute'}`;
 
 /** @throws BelayError if they are of several kinds: some would expect a freeze of what these have in common */
 function scopesOf(options: ScopeOptions): FreezeScope[] {

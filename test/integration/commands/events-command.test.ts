@@ -144,7 +144,7 @@ describe('belay events', { concurrency: 6 }, () => {
     const { stdout } = await explain({ event: 'site.renamed', site_id: 34 }, '');
     assert.match(
       stdout,
-      /^site\.renamed: no kind that Belay knows; events\.kinds in belay\.yaml .*\nnames site 34\nreactions: none of its own: an event without them only wakes what/,
+      /^site\.renamed: no kind that Belay knows; events\.kinds in belay\.yaml .*\nnames site 34\nreactions: none of its own: the event only wakes what/,
     );
   });
 
