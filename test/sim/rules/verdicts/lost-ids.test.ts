@@ -13,7 +13,7 @@ const [NO_ID, RUNNING] = [is('completed', undefined), is('running', 2)];
 const READS = [RUNNING, NO_ID, RUNNING, is('failed', 2)];
 
 interface Case {
-  where: string;
+  name: string;
   old?: object[];
   answered?: object;
   reads?: object[];
@@ -23,23 +23,23 @@ interface Case {
 }
 
 const CASES: Case[] = [
-  { where: 'ours was shown in progress', verdict: 'failed by transition' },
-  { where: 'the id of the request was shown in progress', answered: { id: 2 }, verdict: 'failed by identity' },
+  { name: 'ours was shown in progress', verdict: 'failed by transition' },
+  { name: 'the id of the request was shown in progress', answered: { id: 2 }, verdict: 'failed by identity' },
   {
-    where: 'ours was shown in a pooled wait',
+    name: 'ours was shown in a pooled wait',
     answered: { id: 2 },
     reads: [RUNNING, RUNNING, RUNNING, ...READS],
     input: { waits: 'pooled' },
     verdict: 'failed by identity',
   },
   {
-    where: 'only what the run read when it was admitted had one',
+    name: 'only what the run read when it was admitted had one',
     old: [is('failed', 1), NO_ID],
     reads: [is('running', undefined), NO_ID, RUNNING, is('failed', 2)],
     verdict: 'failed by transition',
   },
   {
-    where: 'deploymentId names the field and the answer to the request had one',
+    name: 'deploymentId names the field and the answer to the request had one',
     answered: { id: 5 },
     reads: [is('failed', undefined), is('running', 5), is('completed', 5)],
     options: { configuration: { deploymentId: 'id' } },
@@ -47,10 +47,10 @@ const CASES: Case[] = [
   },
 ];
 
-describe('an answer without an id ends no wait at once if', () => {
-  for (const { where, old = [NO_ID, NO_ID], answered = {}, reads = READS, input, options, verdict } of CASES)
+describe('an answer without an id', () => {
+  for (const { name, old = [NO_ID, NO_ID], answered = {}, reads = READS, input, options, verdict } of CASES)
     test(
-      where,
+      `ends no wait at once if ${name}`,
       inVirtualTime(async ({ sandbox, start, result }: VirtualStack) => {
         const siteId = namedSite(sandbox, { old, answered, now: reads });
         assert.equal(verdictLine(await result(start({ siteIds: [siteId], ...input }))), verdict);
@@ -58,7 +58,7 @@ describe('an answer without an id ends no wait at once if', () => {
     );
 
   test(
-    'a run watches a deployment that was shown in progress',
+    'ends no wait at once if a run watches a deployment that was shown in progress',
     inVirtualTime(async ({ sandbox, start, result }) => {
       const siteId = namedSite(sandbox, { old: [NO_ID], answered: {}, now: READS });
       const watched = await result(start({ siteIds: [siteId] }, { type: 'watchDeployment' }));
@@ -67,7 +67,7 @@ describe('an answer without an id ends no wait at once if', () => {
   );
 
   test(
-    'the page of the site shows the expected commit',
+    'ends no wait at once if the page of the site shows the expected commit',
     checked(async ({ sandbox, start, result }) => {
       sandbox.fault(page(shows(BEFORE), 1), page(shows(OURS)));
       namedSite(
@@ -79,12 +79,12 @@ describe('an answer without an id ends no wait at once if', () => {
       assert.equal(verdictLine(ended), 'failed by identity');
     }),
   );
-});
 
-test(
-  'an answer without an id decides once it has lasted, although ours was shown in progress with one',
-  inVirtualTime(async ({ sandbox, start, result }) => {
-    const siteId = namedSite(sandbox, { old: [NO_ID, NO_ID], answered: {}, now: [RUNNING, NO_ID] });
-    assert.equal(verdictLine(await result(start({ siteIds: [siteId] }))), 'completed by transition');
-  }),
-);
+  test(
+    'decides once it has lasted, although ours was shown in progress with one',
+    inVirtualTime(async ({ sandbox, start, result }) => {
+      const siteId = namedSite(sandbox, { old: [NO_ID, NO_ID], answered: {}, now: [RUNNING, NO_ID] });
+      assert.equal(verdictLine(await result(start({ siteIds: [siteId] }))), 'completed by transition');
+    }),
+  );
+});
