@@ -28,6 +28,12 @@ interface StatusAnswer {
 /** The ids in an answer about a deployment, by the paths of their fields, such as `data.id`. */
 export type DeploymentIds = Readonly<Record<string, string>>;
 
+/** What an answer of the latest-deployment endpoint has shown, if it had ids. */
+export interface AnswerWithIds {
+  readonly ids: DeploymentIds;
+  readonly status: string;
+}
+
 export interface TriggerAnswer {
   /** Only if the answer has ids. */
   ids?: DeploymentIds;

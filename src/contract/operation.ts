@@ -6,7 +6,7 @@ import type { Target } from './target.ts';
 import type { CheckAim } from '../features/site-checks/shapes.ts';
 import type { RunWork } from '../features/superseding/shapes.ts';
 import type { Waiting } from './waiting.ts';
-import type { DeploymentIdField, DeploymentIds, ForPermits, StatusWords } from './activities.ts';
+import type { AnswerWithIds, DeploymentIdField, ForPermits, StatusWords } from './activities.ts';
 
 /**
  * The phase of an operation. `baseline` includes the wait for another deployment to finish. In `parked`, it waits for a
@@ -78,8 +78,8 @@ export interface DeploySiteInput extends OperationInput {
    * What the run read when it was admitted. Once that was a status, no 404 means that the target was never deployed.
    */
   admissionRead: AdmissionRead;
-  /** The ids of the answers that the run has read. Absent if they had none. */
-  earlierIds?: DeploymentIds[];
+  /** The answers with ids that the run has read. Absent if there were none. */
+  earlierAnswers?: AnswerWithIds[];
   settleMs: number;
   minEvidence: Evidence;
   baselineWaitMs: number;
@@ -90,14 +90,14 @@ export interface DeploySiteInput extends OperationInput {
 
 /** What the operation of a deployment returns to its run. */
 export interface OperatedDeployment extends DeploymentResult {
-  /** The ids of all that it has read, if it deployed nothing: none of them is that of the run's next request. */
-  readIds?: DeploymentIds[];
+  /** The answers with ids that it has read, if it deployed nothing: none is about the run's next request. */
+  readAnswers?: AnswerWithIds[];
 }
 
 /** The result as the run reports it. */
 export function reportedDeployment(operated: OperatedDeployment): DeploymentResult {
   const reported = { ...operated };
-  delete reported.readIds;
+  delete reported.readAnswers;
   return reported;
 }
 

@@ -3,7 +3,7 @@
  * id, so a verdict needs evidence. Pure: times are milliseconds since 1970.
  */
 import { EVIDENCE, type Evidence } from '../contract/names.ts';
-import type { DeploymentIds, ReadResult } from '../contract/activities.ts';
+import type { AnswerWithIds, DeploymentIds, ReadResult } from '../contract/activities.ts';
 import { normalizeStatus } from './status-words.ts';
 
 /*
@@ -103,15 +103,20 @@ const idsIn = ({ others }: KnownIds, { ids = {} }: Pick<IdAnswer, 'ids'>): Deplo
 const only = (ids: DeploymentIds, isMeant: (id: string) => boolean): DeploymentIds =>
   Object.fromEntries(Object.entries(ids).filter(([, id]) => isMeant(id)));
 
-/** Adds the ids of an answer, unless the list has them. */
-export function keepIds(list: DeploymentIds[], ids: DeploymentIds = {}): void {
-  if (!list.some((it) => isPartOf(ids, it)) && !isEmpty(ids)) list.push(ids);
+/** Adds an answer if it has ids. Of answers with the same ids, the last one stays. */
+export function keepAnswer(list: AnswerWithIds[], { ids = {}, status }: Shown): void {
+  if (isEmpty(ids)) return;
+  const index = list.findIndex((it) => isPartOf(ids, it.ids));
+  if (index < 0) list.push({ ids, status });
+  else list[index] = { ids: list[index]!.ids, status };
 }
 
 const isPartOf = (some: DeploymentIds, all: DeploymentIds): boolean =>
   Object.entries(some).every(([field, id]) => all[field] === id);
 
 export type StatusReading = Extract<ReadResult, { ok: true }>;
+
+export type Shown = Pick<StatusReading, 'ids' | 'status'>;
 
 /** What the page of the site shows that it did not show before the trigger: the expected commit, or another commit. */
 export type CommitEvidence = 'identity' | 'changed';
@@ -125,7 +130,7 @@ export interface VerdictContext {
   accepted: boolean;
   triggerIds: DeploymentIds;
   /** What all reads before the request have shown: a replica that lags may have answered the baseline. */
-  earlierIds: readonly DeploymentIds[];
+  earlierAnswers: readonly AnswerWithIds[];
   otherIds: readonly string[];
   /** Whether `deploymentId` names the field of the ids. Default: no. */
   idsAreNamed?: boolean;
@@ -206,7 +211,7 @@ export function observe(
   // A field that shows another id is no constant: a replica lagged, and what it showed is not ours.
   const isForgotten = seen.kept !== null && ids.moved.length > seen.ids.moved.length;
   const before = isForgotten ? { ...seen, kept: null, row: BROKEN_ROW } : seen;
-  const hasLeft = before.kept !== null || isInProgress || !sameStatus(context.baseline, reading);
+  const hasLeft = before.kept !== null || isInProgress || !sameStatus(lastBefore(context, reading), reading);
   const standing = standingOf(known, ids, answer, hasLeft);
   const isKept = standing === 'kept';
   return {
@@ -393,8 +398,8 @@ export const isIdentified = (context: VerdictContext, reading: StatusReading): b
 
 const idsOfBaseline = (context: VerdictContext): DeploymentIds => idsIn(knownIds(context), context.baseline ?? {});
 
-const knownIds = ({ baseline, triggerIds, earlierIds, otherIds, idsAreNamed }: VerdictContext): KnownIds => ({
-  before: [baseline?.ids ?? {}, ...earlierIds],
+const knownIds = ({ baseline, triggerIds, earlierAnswers, otherIds, idsAreNamed }: VerdictContext): KnownIds => ({
+  before: [baseline?.ids ?? {}, ...earlierAnswers.map(({ ids }) => ids)],
   trigger: triggerIds,
   others: otherIds,
   isNamed: idsAreNamed === true,
@@ -409,7 +414,15 @@ function rowIsOld({ settleMs }: VerdictContext, { row: { sinceMs } }: Observatio
   return sinceMs !== null && nowMs - sinceMs >= settleMs;
 }
 
-function sameStatus(baseline: StatusReading | null, reading: StatusReading): boolean {
+/** The last answer from before the request under an id of this one, or else the baseline. */
+function lastBefore(context: VerdictContext, reading: StatusReading): Shown | null {
+  const { baseline, earlierAnswers } = context;
+  const ids = Object.entries(idsIn(knownIds(context), reading));
+  const hasIdOf = (it: Shown | null) => ids.some(([field, id]) => it?.ids?.[field] === id);
+  return [baseline, ...earlierAnswers].find(hasIdOf) ?? baseline;
+}
+
+function sameStatus(baseline: Shown | null, reading: StatusReading): boolean {
   return baseline !== null && normalizeStatus(baseline.status) === normalizeStatus(reading.status);
 }
 

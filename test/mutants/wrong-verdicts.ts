@@ -126,7 +126,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'only the baseline is from before the request',
-    changes: [change('workflows/operation/deploy-site.ts', 'baseline ?? null, earlierIds)', 'baseline ?? null)')],
+    changes: [change('workflows/operation/deploy-site.ts', 'baseline ?? null, earlierAnswers)', 'baseline ?? null)')],
     test: sim('rules/verdicts/contradictions', 'what the run read when it was admitted is not ours'),
   },
   {
@@ -299,6 +299,13 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     rule: 'an answer without an id decides at once if the baseline had none',
     changes: [change(VERDICT, '[...known.before, seen.ids.own].some', 'known.before.slice(0, 1).some')],
     test: sim('rules/verdicts/lost-ids', 'the id of the request was shown in progress'),
+  },
+  {
+    rule: 'an id from before the request decides in the word that it had then',
+    changes: [
+      change(VERDICT, '!sameStatus(lastBefore(context, reading), reading)', '!sameStatus(context.baseline, reading)'),
+    ],
+    test: sim('rules/verdicts/earlier-ids', 'ends no wait in the word in which the run has read it'),
   },
   {
     rule: 'a deployment in doubt is requested a third time beside an operation in progress',

@@ -28,7 +28,7 @@ function sighting(status: string, ids?: DeploymentIds | string): StatusReading {
 
 function question(baseline: StatusReading | null, more: Partial<VerdictContext> = {}): VerdictContext {
   return {
-    ...{ baseline, accepted: true, triggerIds: {}, earlierIds: [], otherIds: ['34', '12'], settleMs: SETTLE_MS },
+    ...{ baseline, accepted: true, triggerIds: {}, earlierAnswers: [], otherIds: ['34', '12'], settleMs: SETTLE_MS },
     ...{ minEvidence: 'settled', ...more },
   };
 }

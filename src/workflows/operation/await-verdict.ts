@@ -24,7 +24,7 @@ import type { DeploymentCheck } from './hooks.ts';
 import { concludeInterrupted, pollUntil, type Cause } from '../polling/poll-until.ts';
 import { describeLastStatus, type Poller } from '../polling/poller.ts';
 import { TIMING } from '../../contract/timing.ts';
-import type { DeploymentIds, ReadFailure } from '../../contract/activities.ts';
+import type { AnswerWithIds, ReadFailure } from '../../contract/activities.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 
 /** A deployment that an operation requested, or that a run watches. */
@@ -47,10 +47,10 @@ type Wanted = Pick<DeploySiteInput, 'target' | 'serverId' | 'settleMs' | 'minEvi
 export function verdictContext(
   { settleMs, minEvidence, target, serverId }: Wanted,
   baseline: StatusReading | null,
-  earlierIds: readonly DeploymentIds[] = [],
+  earlierAnswers: readonly AnswerWithIds[] = [],
 ): VerdictContext {
   const otherIds = serverId === undefined ? [target.id] : [target.id, serverId];
-  return { baseline, accepted: false, triggerIds: {}, earlierIds, otherIds, settleMs, minEvidence };
+  return { baseline, accepted: false, triggerIds: {}, earlierAnswers, otherIds, settleMs, minEvidence };
 }
 
 export async function awaitVerdict(followed: Followed, given: VerdictContext, start: Start): Promise<Conclusion> {

@@ -1,7 +1,7 @@
 /** One deployment: takes the baseline, triggers, and polls for our verdict. It is the lock of its target. */
 import { HISTORY_BUDGET } from '../../contract/history-budget.ts';
 import { lockIdOf } from '../../contract/ids.ts';
-import type { DeploymentIds } from '../../contract/activities.ts';
+import type { AnswerWithIds } from '../../contract/activities.ts';
 import type { DeploySiteInput, OperatedDeployment } from '../../contract/operation.ts';
 import { emptyDeployment } from '../../contract/results.ts';
 import { targetText } from '../../contract/target.ts';
@@ -10,7 +10,7 @@ import { whyTooLate } from '../../rules/deadline.ts';
 import { FIRST_READS_MS, watchForNeverDeployed } from '../../rules/never-deployed.ts';
 import { createPollSchedule, jitterMs } from '../../rules/poll-schedule.ts';
 import { isUnauthorized, refusalOf } from '../../rules/read-failures.ts';
-import { keepIds, onlyOfOurs, type StatusReading } from '../../rules/verdict.ts';
+import { keepAnswer, onlyOfOurs, type StatusReading } from '../../rules/verdict.ts';
 import { conclude, concludeUnsent, type Conclusion } from '../conclusion.ts';
 import { hasRoom } from '../history.ts';
 import { pollUntil } from '../polling/poll-until.ts';
@@ -32,33 +32,33 @@ export async function deploySite(input: DeploySiteInput, hooks: OperationHooks):
   return runOperation(lockId, input, result, hooks, async (operation) => {
     for (const listen of hooks.endings) listen(operation);
     const check = firstCheck(hooks.checks, operation, input);
-    const readIds: DeploymentIds[] = [];
-    const reader = notingIds(readerOf(input, { target }), readIds);
-    const conclusion = await deploy({ operation, input, reader, check }, readIds);
-    if (conclusion.outcome === 'not_started' && readIds.length > 0) result.readIds = readIds;
+    const readAnswers: AnswerWithIds[] = [];
+    const reader = notingAnswers(readerOf(input, { target }), readAnswers);
+    const conclusion = await deploy({ operation, input, reader, check }, readAnswers);
+    if (conclusion.outcome === 'not_started' && readAnswers.length > 0) result.readAnswers = readAnswers;
     if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
     return check === undefined ? conclusion : check.judge(conclusion);
   });
 }
 
-/** @param readIds gets the ids of all answers */
-function notingIds(reader: Reader, readIds: DeploymentIds[]): Reader {
+/** @param readAnswers gets all answers with ids */
+function notingAnswers(reader: Reader, readAnswers: AnswerWithIds[]): Reader {
   return {
     ...reader,
     async read(...how) {
       const answer = await reader.read(...how);
-      if (answer.ok) keepIds(readIds, answer.ids);
+      if (answer.ok) keepAnswer(readAnswers, answer);
       return answer;
     },
   };
 }
 
-async function deploy(deployment: Deployment, readIds: readonly DeploymentIds[]): Promise<Conclusion> {
+async function deploy(deployment: Deployment, readAnswers: readonly AnswerWithIds[]): Promise<Conclusion> {
   const { operation, input, reader } = deployment;
   const { target } = input;
   const name = targetText(target);
   let baseline: StatusReading | null | undefined;
-  let earlierIds: DeploymentIds[] = [];
+  let earlierAnswers: AnswerWithIds[] = [];
   let sent: Sent | undefined;
   const end = await sendUntilAccepted(operation, input, {
     what: `deploy ${name}`,
@@ -76,7 +76,7 @@ async function deploy(deployment: Deployment, readIds: readonly DeploymentIds[])
         baseline = taken;
         // What was in progress until now was not ours. Nor was what reads showed beside a request without effect.
         operation.result.inProgressAt = null;
-        earlierIds = [...(input.earlierIds ?? []), ...readIds];
+        earlierAnswers = [...(input.earlierAnswers ?? []), ...readAnswers];
       }
       const late = whyTooLate(input.deadline, Date.now());
       if (late !== null) return concludeUnsent(counts, 'TooLate', `${name} was not deployed: ${late}`);
@@ -86,7 +86,7 @@ async function deploy(deployment: Deployment, readIds: readonly DeploymentIds[])
       return null;
     },
     async post(summary) {
-      sent = await sendWatched(deployment, verdictContext(input, baseline ?? null, earlierIds), summary);
+      sent = await sendWatched(deployment, verdictContext(input, baseline ?? null, earlierAnswers), summary);
       return sent.result;
     },
     resolveDoubt: (doubt) => reconcile(deployment, sent!, doubt),

@@ -93,7 +93,7 @@ async function refusedTarget(run: RunState): Promise<Conclusion | null> {
     if ((await unlessCancelled(run, reads)) === null) return null;
     for (const [index, read] of (await reads).entries()) {
       const target = checked[index]!;
-      noteRead(run, target, admissionRead(read), read.ok ? read.ids : {});
+      noteRead(run, target, admissionRead(read), read.ok ? read : undefined);
       const refusal = refusalOf(read);
       if (refusal !== null) return conclude('not_started', 'Refused', `${targetText(target)}: ${refusal}`);
     }

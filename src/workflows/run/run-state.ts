@@ -1,6 +1,6 @@
 /** A run's state: its growing result, what it waits for, and the queries for both. */
 import { defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { DeploymentIds, WorkerInfo } from '../../contract/activities.ts';
+import type { WorkerInfo } from '../../contract/activities.ts';
 import type { RunInput, RunPlan, RunProgress, RunResult } from '../../contract/run.ts';
 import { lockIdOf } from '../../contract/ids.ts';
 import { emptyDeployment, emptyResult } from '../../contract/results.ts';
@@ -11,7 +11,7 @@ import { keepHints, type Hints } from '../polling/hints.ts';
 import { createLocks, type AcquireLock } from '../lock/acquire.ts';
 import { deadlineOf, type DeployLimits } from '../../rules/deadline.ts';
 import { drawJitter } from '../../rules/poll-schedule.ts';
-import { keepIds } from '../../rules/verdict.ts';
+import { keepAnswer, type Shown } from '../../rules/verdict.ts';
 import { isSameTarget, siteTarget, targetsOf, type Target } from '../../contract/target.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import { plainMeta } from '../../contract/safe-text.ts';
@@ -144,18 +144,18 @@ export function createRunState({ type, input, plan, facts, cancellation }: Known
   return run;
 }
 
-type AdmissionReads = Required<Pick<DeploySiteInput, 'admissionRead' | 'earlierIds'>>;
+type AdmissionReads = Required<Pick<DeploySiteInput, 'admissionRead' | 'earlierAnswers'>>;
 
-export function noteRead(run: RunState, target: Target, read: AdmissionRead, ids?: DeploymentIds): void {
-  const { admissionRead, earlierIds } = admissionReadsOf(run, target);
-  keepIds(earlierIds, ids);
+export function noteRead(run: RunState, target: Target, read: AdmissionRead, answer?: Shown): void {
+  const { admissionRead, earlierAnswers } = admissionReadsOf(run, target);
+  if (answer !== undefined) keepAnswer(earlierAnswers, answer);
   // After a status, no answer can mean that the target was never deployed.
   const latest = admissionRead === 'status' ? admissionRead : read;
-  run.admissionReads.set(lockIdOf(target), { admissionRead: latest, earlierIds });
+  run.admissionReads.set(lockIdOf(target), { admissionRead: latest, earlierAnswers });
 }
 
 export const admissionReadsOf = ({ admissionReads }: RunState, target: Target): AdmissionReads =>
-  admissionReads.get(lockIdOf(target)) ?? { admissionRead: 'failed', earlierIds: [] };
+  admissionReads.get(lockIdOf(target)) ?? { admissionRead: 'failed', earlierAnswers: [] };
 
 /** A backup that is made after a wait begins its age then. */
 export const deadlineBefore = ({ limits }: RunState): Deadline | null => deadlineOf({ ...limits, backupBeganMs: null });

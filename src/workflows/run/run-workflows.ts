@@ -126,14 +126,14 @@ async function deploy(run: RunState, part: RunPart, target: Target): Promise<Con
     if (refusal !== null) return notStarted(run, part, refusal);
   }
   const lockId = lockIdOf(target);
-  const { admissionRead, earlierIds } = admissionReadsOf(run, target);
-  const known = { admissionRead, ...(earlierIds.length > 0 ? { earlierIds } : {}) };
+  const { admissionRead, earlierAnswers } = admissionReadsOf(run, target);
+  const known = { admissionRead, ...(earlierAnswers.length > 0 ? { earlierAnswers } : {}) };
   const own = { target, ...known, ...definedFields({ serverId: input.serverId }), ...plan.deploy, deadline };
   const wanted = { ...sharedInput(run, part, lockId), ...own };
   run.setPhase('deploy');
   const operated = await operate<OperatedDeployment>(run, part, wanted, emptyDeployment(target));
   if (!('outcome' in operated)) throw new Error('the operation of a deployment ended without an outcome');
-  for (const ids of operated.readIds ?? []) noteRead(run, target, 'status', ids);
+  for (const answer of operated.readAnswers ?? []) noteRead(run, target, 'status', answer);
   let ended = { ...reportedDeployment(operated), error: operated.error };
   for (const hold of run.holds) hold.deployed?.(ended);
   for (const check of run.checks) ended = { ...ended, ...check.judge(ended) };

@@ -163,7 +163,7 @@ function passedOnProblems(run: Run, runs: readonly Run[]): string[] {
     const own = resultOf<OperatedDeployment>(outcome);
     const reported = deployments.find(({ target }) => isDeepStrictEqual(target, own?.target));
     // The run keeps these to itself.
-    delete own?.readIds;
+    delete own?.readAnswers;
     // A run that is cancelled or terminated may have ended before it.
     if (own === null || reported === undefined || reported.outcome === 'cancelled') return [];
     // The run may give up waiting for the freeze that held it back.

@@ -70,7 +70,7 @@ describe('an id from before the request', () => {
     inVirtualTime(async (stack) => {
       const { result, sent } = await deployAfterFreeze(stack, [OLD, PUSH, OLD, PUSH], lost);
       assert.deepEqual([result.outcome, sent], ['unknown', 2]);
-      assert.ok(!('readIds' in result.deployments[0]!));
+      assert.ok(!('readAnswers' in result.deployments[0]!));
     }),
   );
 
@@ -104,6 +104,16 @@ describe('an id from before the request', () => {
       const posts = (it: string) => [refused(it, 503, '600'), accepted(it)];
       const { result } = await deploy(stack, reads, posts, { outageBudgetMs: HOUR_MS });
       assert.equal(verdictLine(result), 'completed by transition');
+    }),
+  );
+
+  test(
+    'ends no wait in the word in which the run has read it, although the baseline had another word and no id',
+    inVirtualTime(async (stack) => {
+      const lagging = Array.from({ length: 12 }, () => OLD);
+      const reads = [OLD, { status: 'failed' }, ...lagging, is('running', 3), is('failed', 3)];
+      const { result } = await deploy(stack, reads, (it) => [accepted(it)]);
+      assert.equal(verdictLine(result), 'failed by transition');
     }),
   );
 });
