@@ -27,12 +27,6 @@ const serverLock = broken(SERVER_LOCK);
 export const BROKEN_RULES: readonly BrokenRule[] = [
   deployment('deploysOnce', 'a trace is looked for as long as it may lag', 'val SETTLE = 2', 'val SETTLE = 1'),
   deployment('deploysOnce', 'nothing is sent again after a gap', 'else if (blind)', 'else if (false)'),
-  deployment(
-    'watchedUntilRequest',
-    'reads go on until the next request may be sent',
-    "left' = if (notBefore > SETTLE) notBefore else SETTLE",
-    "left' = SETTLE",
-  ),
   deployment('watchedUntilRequest', 'the fence', '| Ready => pause == 0', '| Ready => false'),
   deployment(
     'waitsForOthers',
@@ -40,7 +34,8 @@ export const BROKEN_RULES: readonly BrokenRule[] = [
     '    inProgress == Set(),\n    base',
     '    base',
   ),
-  deployment('noThirdInDoubt', 'two requests in doubt end it', 'else if (ambiguous > 1)', 'else if (ambiguous > 2)'),
+  deployment('noThirdInDoubt', 'two requests in doubt end it', 'if (ambiguous > 1 or', 'if (ambiguous > 2 or'),
+  deployment('noneAfterRefusal', 'a refusal in doubt ends it', 'ambiguous > 1 or refused', 'ambiguous > 1'),
   deployment('requestsEnd', 'requests without effect are limited', 'noEffect + 1 >= MAX_NO_EFFECT', 'noEffect > 6'),
   slowService(
     'notStartedIsTrue',

@@ -22,11 +22,12 @@ export const DEPLOYMENT: Simulation = {
     'watchedUntilRequest',
     'waitsForOthers',
     'noThirdInDoubt',
+    'noneAfterRefusal',
     'requestsEnd',
     'notStartedIsTrue',
     'keepsDeadline',
   ],
-  situations: ['sentTwice', 'foundTrace', 'doubtTwice', 'resentAfterPause', 'endedBlind', 'lateInDoubt'],
+  situations: ['sentTwice', 'foundTrace', 'doubtTwice', 'pausedInDoubt', 'endedBlind', 'lateInDoubt'],
 };
 
 /** No promise about the number of deployments, but the report stays true. */
