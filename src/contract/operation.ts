@@ -90,7 +90,7 @@ export interface DeploySiteInput extends OperationInput {
 
 /** What the operation of a deployment returns to its run. */
 export interface OperatedDeployment extends DeploymentResult {
-  /** The answers with ids that it has read, if it deployed nothing: none is about the run's next request. */
+  /** The answers with ids until now, if it deployed nothing: none is about the run's next request. */
   readAnswers?: AnswerWithIds[];
 }
 

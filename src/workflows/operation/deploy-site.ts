@@ -32,28 +32,29 @@ export async function deploySite(input: DeploySiteInput, hooks: OperationHooks):
   return runOperation(lockId, input, result, hooks, async (operation) => {
     for (const listen of hooks.endings) listen(operation);
     const check = firstCheck(hooks.checks, operation, input);
-    const readAnswers: AnswerWithIds[] = [];
-    const reader = notingAnswers(readerOf(input, { target }), readAnswers);
-    const conclusion = await deploy({ operation, input, reader, check }, readAnswers);
-    if (conclusion.outcome === 'not_started' && readAnswers.length > 0) result.readAnswers = readAnswers;
+    const answers = [...(input.earlierAnswers ?? [])];
+    const reader = notingAnswers(readerOf(input, { target }), answers);
+    const conclusion = await deploy({ operation, input, reader, check }, answers);
+    if (conclusion.outcome === 'not_started' && answers.length > 0) result.readAnswers = answers;
     if (result.acceptedAt !== null) result.verdictAt = new Date().toISOString();
     return check === undefined ? conclusion : check.judge(conclusion);
   });
 }
 
-/** @param readAnswers gets all answers with ids */
-function notingAnswers(reader: Reader, readAnswers: AnswerWithIds[]): Reader {
+/** @param answers gets all answers with ids */
+function notingAnswers(reader: Reader, answers: AnswerWithIds[]): Reader {
   return {
     ...reader,
     async read(...how) {
       const answer = await reader.read(...how);
-      if (answer.ok) keepAnswer(readAnswers, answer);
+      if (answer.ok) keepAnswer(answers, answer);
       return answer;
     },
   };
 }
 
-async function deploy(deployment: Deployment, readAnswers: readonly AnswerWithIds[]): Promise<Conclusion> {
+/** @param answers those with ids, of the run and of this operation until now */
+async function deploy(deployment: Deployment, answers: readonly AnswerWithIds[]): Promise<Conclusion> {
   const { operation, input, reader } = deployment;
   const { target } = input;
   const name = targetText(target);
@@ -76,7 +77,7 @@ async function deploy(deployment: Deployment, readAnswers: readonly AnswerWithId
         baseline = taken;
         // What was in progress until now was not ours. Nor was what reads showed beside a request without effect.
         operation.result.inProgressAt = null;
-        earlierAnswers = [...(input.earlierAnswers ?? []), ...readAnswers];
+        earlierAnswers = [...answers];
       }
       const late = whyTooLate(input.deadline, Date.now());
       if (late !== null) return concludeUnsent(counts, 'TooLate', `${name} was not deployed: ${late}`);

@@ -116,4 +116,15 @@ describe('an id from before the request', () => {
       assert.equal(verdictLine(result), 'failed by transition');
     }),
   );
+
+  test(
+    'counts in the word that the run has read last, and not in the one of its admission',
+    inVirtualTime(async (stack) => {
+      const [withoutId, lagging] = [{ status: 'failed' }, Array.from({ length: 12 }, () => OLD)];
+      const before = [is('running', 1), withoutId, OLD, OLD, OLD, withoutId];
+      const reads = [...before, ...lagging, is('running', 3), is('failed', 3)];
+      const { result } = await deploy(stack, reads, (it) => [refused(it, 409), accepted(it)]);
+      assert.equal(verdictLine(result), 'failed by transition');
+    }),
+  );
 });
