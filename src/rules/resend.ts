@@ -8,7 +8,15 @@ import type { DeploySiteInput } from '../contract/operation.ts';
 import { TIMING } from '../contract/timing.ts';
 import { isNotDeployed } from './never-deployed.ts';
 import { answeredMs } from './poll-state.ts';
-import { ID_FIELD_REMEDY, observe, traceOf, type Observations, type Trace, type VerdictContext } from './verdict.ts';
+import {
+  ID_FIELD_REMEDY,
+  observe,
+  traceOf,
+  type Observations,
+  type ReadAt,
+  type Trace,
+  type VerdictContext,
+} from './verdict.ts';
 
 /** A second request in doubt ends the operation. */
 export const MAX_AMBIGUITIES = 1;
@@ -20,12 +28,12 @@ export interface Watched {
   trace: Trace | null;
 }
 
-/** @param own false for a read that followed a hint @returns what is known with this read */
+/** @returns what is known with this read */
 export function watchRead(
   context: VerdictContext,
   { seen: before, coverage, trace }: Watched,
   read: ReadResult,
-  { own, nowMs }: { own: boolean; nowMs: number },
+  { own, nowMs }: ReadAt,
 ): Watched {
   const isAnswered = read.ok || (context.baseline === null && isNotDeployed(read));
   const covered = isAnswered ? recordRead(coverage, answeredMs(read, nowMs), nowMs) : coverage;

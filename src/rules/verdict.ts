@@ -116,6 +116,7 @@ const isPartOf = (some: DeploymentIds, all: DeploymentIds): boolean =>
 
 export type StatusReading = Extract<ReadResult, { ok: true }>;
 
+/** An answer, as far as answers are compared. */
 export type Shown = Pick<StatusReading, 'ids' | 'status'>;
 
 /** What the page of the site shows that it did not show before the trigger: the expected commit, or another commit. */
@@ -357,7 +358,7 @@ export function traceOf(
  */
 function isAppearedIdAlone(context: VerdictContext, reading: StatusReading): boolean {
   const { baseline } = context;
-  const hadField = idsOfBaseline(context);
+  const hadField = idsIn(knownIds(context), baseline ?? {});
   const fresh = Object.keys(freshIdsIn(knownIds(context), reading));
   return sameStatus(baseline, reading) && fresh.length > 0 && fresh.every((field) => !(field in hadField));
 }
@@ -395,8 +396,6 @@ export function hasLostIdsTooEarly(
 /** Whether this answer shows the id of the answer to our request. */
 export const isIdentified = (context: VerdictContext, reading: StatusReading): boolean =>
   !isEmpty(triggerIdsIn(knownIds(context), reading));
-
-const idsOfBaseline = (context: VerdictContext): DeploymentIds => idsIn(knownIds(context), context.baseline ?? {});
 
 const knownIds = ({ baseline, triggerIds, earlierAnswers, otherIds, idsAreNamed }: VerdictContext): KnownIds => ({
   before: [baseline?.ids ?? {}, ...earlierAnswers.map(({ ids }) => ids)],

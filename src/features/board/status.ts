@@ -228,7 +228,7 @@ const attention = (
 function ofInFlight(it: InFlight): Attention {
   const { startedAt, links } = it.status.result;
   const { waiting } = it.status;
-  const since = (waiting === null ? undefined : sinceOf(waiting)) ?? startedAt;
+  const since = sinceOf(waiting) ?? startedAt;
   const more = { since, workflowId: it.workflowId, ui: links.ui };
   const isSilent = contactText(it.status, it.kind) !== null;
   const kindOr = (other: AttentionKind): AttentionKind => {
@@ -244,7 +244,8 @@ function ofInFlight(it: InFlight): Attention {
 }
 
 /** @returns undefined if it has begun at no known time */
-function sinceOf(waiting: NonNullable<InFlight['status']['waiting']>): string | undefined {
+function sinceOf(waiting: InFlight['status']['waiting']): string | undefined {
+  if (waiting === null) return undefined;
   if ('since' in waiting) return waiting.since;
   return 'parked' in waiting ? waiting.parked?.since : undefined;
 }

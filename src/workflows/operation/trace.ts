@@ -1,5 +1,5 @@
 /** Sends the POST of a deployment, and looks for a trace of one in doubt. Reads go on all the time, so that none is missed. */
-import type { TriggerAnswer } from '../../contract/activities.ts';
+import type { ReadResult, TriggerAnswer } from '../../contract/activities.ts';
 import type { DeploySiteInput } from '../../contract/operation.ts';
 import { definedFields } from '../../contract/plain-object.ts';
 import type { DeploymentResult } from '../../contract/run.ts';
@@ -38,6 +38,10 @@ export interface Sent extends Watched {
   readonly result: TriggerResult<TriggerAnswer>;
 }
 
+/** Adds what a read has shown. */
+const note = <S extends Omit<Sent, 'result'>>(sent: S, read: ReadResult, own: boolean): S =>
+  Object.assign(sent, watchRead(sent.context, sent, read, { own, nowMs: Date.now() }));
+
 export async function sendWatched(
   { operation, input, reader }: Deployment,
   context: VerdictContext,
@@ -63,7 +67,7 @@ export async function sendWatched(
       until: () => result !== undefined,
       parks: false,
     },
-    (answer) => void Object.assign(sent, watchRead(context, sent, answer, { own: true, nowMs: Date.now() })),
+    (answer) => void note(sent, answer, true),
   );
   // Even when cancelled, because the result reports what became of the request.
   return Object.assign(sent, { result: await answered });
@@ -100,10 +104,7 @@ export async function reconcile(
         afterOutage: () => (sent.coverage = recordOutage(sent.coverage)),
         until: () => !hasRoom(),
       },
-      (answer, cause) => {
-        const at = { own: cause === 'due', nowMs: Date.now() };
-        return lastingTrace(Object.assign(sent, watchRead(sent.context, sent, answer, at))) ?? undefined;
-      },
+      (answer, cause) => lastingTrace(note(sent, answer, cause === 'due')) ?? undefined,
     );
     const name = `${targetText(input.target)}: it is unknown whether its deployment was started`;
     if (polled.kind === 'cancelled') return conclude('cancelled', 'Cancelled', `cancelled; ${name}`);
