@@ -150,17 +150,19 @@ function namedCommand(args: readonly string[]): { names: string[]; command: Comm
   return { names, command };
 }
 
+const isHelp = (arg: string): boolean => ['help', '--help', '-h'].includes(arg);
+
 /**
- * Turns `help nope` into `nope`, whose error names it and what was probably meant. Commander would print the whole help
- * and name nothing.
+ * Turns `help nope` and `nope --help` into `nope`, whose error names it and what was probably meant. Commander would
+ * print the whole help and name nothing.
  */
 function withoutUnknownTopic(args: readonly string[]): readonly string[] {
-  if (!args.includes('help')) return args;
+  if (!args.some(isHelp)) return args;
   const { names, command } = namedCommand(args);
   const topics = command.commands.map((it) => it.name());
-  const [word, topic] = args.slice(names.length);
+  const topic = args.slice(names.length).find((arg) => !isHelp(arg));
   const isKnown = topic === undefined || topic.startsWith('-') || topics.includes(topic);
-  return word !== 'help' || isKnown || topics.length === 0 ? args : args.toSpliced(names.length, 1);
+  return isKnown || topics.length === 0 ? args : [...names, topic];
 }
 
 /** Prints every error the same way: one document on stdout with --json, else one line on stderr. @returns the exit code */

@@ -39,6 +39,8 @@ const BAD: [args: string[], says: RegExp][] = [
   [[...RUN, 'a2'], /too many arguments/],
   [['deplyo'], /unknown command 'deplyo'.*deploy/s],
   [['help', 'nope'], /unknown command 'nope'.* See `npx belay-deploy --help`\.$/m],
+  [['deplyo', '--help'], /unknown command 'deplyo' \(Did you mean deploy\?\)/],
+  [['schedule', 'nope', '-h'], /unknown command 'nope'/],
   [['help', 'deplyo'], /unknown command 'deplyo' \(Did you mean deploy\?\)/],
   [
     ['rollout', 'help', 'strat'],
