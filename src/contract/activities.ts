@@ -32,6 +32,7 @@ export type DeploymentIds = Readonly<Record<string, string>>;
 export interface AnswerWithIds {
   readonly ids: DeploymentIds;
   readonly status: string;
+  readonly state: StatusState;
 }
 
 export interface TriggerAnswer {

@@ -41,7 +41,7 @@ export function watchRead(
   const seen = observe(context, before, read, { own, nowMs });
   const isTakenBack = trace?.by === 'changed' && trace.doubt !== 'appeared';
   const earlier: Trace | null = isTakenBack ? { ...trace, doubt: 'taken_back' } : trace;
-  return { seen, coverage: covered, trace: traceOf(context, seen, read, trace) ?? earlier };
+  return { seen, coverage: covered, trace: traceOf(context, seen, read, { nowMs, before: trace }) ?? earlier };
 }
 
 /** The trace that is beyond doubt, or null. */
@@ -64,6 +64,7 @@ export function whyNotResent(
     return `the status changed, and its answer kept the id of the deployment before; ${ID_FIELD_REMEDY}`;
   if (seen.foreign) return 'another deployment was in progress after the request';
   if (trace?.doubt === 'appeared') return `an id appeared where the baseline had none; ${ID_FIELD_REMEDY}`;
+  if (trace?.doubt === 'no_id') return 'the status changed in answers without an id, and that has not lasted';
   if (trace?.doubt === 'once') return `no two reads in a row showed the same new id; ${ID_FIELD_REMEDY}`;
   if (trace !== null) return 'the status changed, and a later read took the change back';
   if (isRefused) return 'the service refused another request because of an operation in progress, which may be ours';

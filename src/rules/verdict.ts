@@ -103,12 +103,12 @@ const idsIn = ({ others }: KnownIds, { ids = {} }: Pick<IdAnswer, 'ids'>): Deplo
 const only = (ids: DeploymentIds, isMeant: (id: string) => boolean): DeploymentIds =>
   Object.fromEntries(Object.entries(ids).filter(([, id]) => isMeant(id)));
 
-/** Adds an answer if it has ids. Of answers with the same ids, the last one stays. */
-export function keepAnswer(list: AnswerWithIds[], { ids = {}, status }: Shown): void {
-  if (isEmpty(ids)) return;
-  const index = list.findIndex((it) => isPartOf(ids, it.ids));
-  if (index < 0) list.push({ ids, status });
-  else list[index] = { ids: list[index]!.ids, status };
+/** Adds an answer as the last one if it has ids. Of answers with the same ids, only the last one stays. */
+export function keepAnswer(list: AnswerWithIds[], { ids: shown = {}, status, state }: Shown): void {
+  if (isEmpty(shown)) return;
+  const ids = list.findLast((it) => isPartOf(shown, it.ids))?.ids ?? shown;
+  const others = list.filter((it) => !isPartOf(it.ids, ids));
+  list.splice(0, list.length, ...others, { ids, status, state });
 }
 
 const isPartOf = (some: DeploymentIds, all: DeploymentIds): boolean =>
@@ -117,7 +117,7 @@ const isPartOf = (some: DeploymentIds, all: DeploymentIds): boolean =>
 export type StatusReading = Extract<ReadResult, { ok: true }>;
 
 /** An answer, as far as answers are compared. */
-export type Shown = Pick<StatusReading, 'ids' | 'status'>;
+export type Shown = Pick<StatusReading, 'ids' | 'status' | 'state'>;
 
 /** What the page of the site shows that it did not show before the trigger: the expected commit, or another commit. */
 export type CommitEvidence = 'identity' | 'changed';
@@ -212,7 +212,7 @@ export function observe(
   // A field that shows another id is no constant: a replica lagged, and what it showed is not ours.
   const isForgotten = seen.kept !== null && ids.moved.length > seen.ids.moved.length;
   const before = isForgotten ? { ...seen, kept: null, row: BROKEN_ROW } : seen;
-  const hasLeft = before.kept !== null || isInProgress || !sameStatus(lastBefore(context, reading), reading);
+  const hasLeft = before.kept !== null || leavesFinalWord(context, reading);
   const standing = standingOf(known, ids, answer, hasLeft);
   const isKept = standing === 'kept';
   return {
@@ -320,9 +320,10 @@ export interface Trace {
   /**
    * Why it may be no trace of ours; null if nothing speaks against it. `taken_back`: a later answer took the change back,
    * so it may be that of a replica that lags, or of a deployment before ours. `appeared`: see `isAppearedIdAlone`. `once`:
-   * only the id differs from the baseline, and the trace before did not have it, so it may differ in each answer.
+   * only the id differs from the baseline, and the trace before did not have it, so it may differ in each answer. `no_id`:
+   * see `hasLostIdsTooEarly`.
    */
-  doubt: 'taken_back' | 'appeared' | 'once' | null;
+  doubt: 'taken_back' | 'appeared' | 'once' | 'no_id' | null;
 }
 
 /**
@@ -334,10 +335,11 @@ export interface Trace {
  */
 export function traceOf(
   context: VerdictContext,
-  { standing }: Observations,
+  seen: Observations,
   reading: StatusReading,
-  before: Trace | null = null,
+  { nowMs, before = null }: { nowMs: number; before?: Trace | null },
 ): Trace | null {
+  const { standing } = seen;
   if (standing === 'another') return null;
   const fresh = freshIdsIn(knownIds(context), reading);
   const hasNewId = !isEmpty(fresh);
@@ -347,7 +349,8 @@ export function traceOf(
   if (!hasNewId && isSame) return null;
   const isAgain = Object.keys(fresh).some((field) => before?.reading.ids?.[field] === fresh[field]);
   const doubtOfId = isSame && !isAgain ? 'once' : null;
-  const doubtOfWord = before?.doubt === 'taken_back' ? 'taken_back' : null;
+  const doubtOfIds = hasLostIdsTooEarly(context, seen, reading, nowMs) ? 'no_id' : null;
+  const doubtOfWord = before?.doubt === 'taken_back' ? 'taken_back' : doubtOfIds;
   const doubt = isAppearedIdAlone(context, reading) ? 'appeared' : hasNewId ? doubtOfId : doubtOfWord;
   return { reading, by: 'changed', doubt };
 }
@@ -376,8 +379,8 @@ function isTriggerInDoubt(context: VerdictContext, { ids }: Observations, readin
 }
 
 /**
- * True if an answer has no id, although the service shows some, and has not lasted as `settled` requires. A replica that
- * lags may have given it.
+ * True if an answer lacks the fields in which the service shows ids, and has not lasted as `settled` requires. A replica
+ * that lags may have given it.
  *
  * @param seen observations that include this reading
  */
@@ -388,8 +391,11 @@ export function hasLostIdsTooEarly(
   nowMs: number,
 ): boolean {
   const known = knownIds(context);
-  const wereShown = [...known.before, seen.ids.own].some((ids) => !isEmpty(idsIn(known, { ids })));
-  const hasLost = (wereShown || isOursKnown(known)) && isEmpty(idsIn(known, reading));
+  const fieldsOf = (ids?: DeploymentIds) => Object.keys(idsIn(known, { ids }));
+  const shown = [...known.before, seen.ids.own].flatMap(fieldsOf);
+  const fields = fieldsOf(reading.ids);
+  const hasLost =
+    shown.length > 0 ? !fields.some((it) => shown.includes(it)) : isOursKnown(known) && fields.length === 0;
   return hasLost && !hasLasted(context, seen, nowMs);
 }
 
@@ -413,16 +419,17 @@ function rowIsOld({ settleMs }: VerdictContext, { row: { sinceMs } }: Observatio
   return sinceMs !== null && nowMs - sinceMs >= settleMs;
 }
 
-/** The last answer from before the request under an id of this one, or else the baseline. */
-function lastBefore(context: VerdictContext, reading: StatusReading): Shown | null {
+/** Whether the last answer from before the request under an id of this one was final, and in another word. */
+function leavesFinalWord(context: VerdictContext, reading: StatusReading): boolean {
   const { baseline, earlierAnswers } = context;
   const ids = Object.entries(idsIn(knownIds(context), reading));
   const hasIdOf = (it: Shown | null) => ids.some(([field, id]) => it?.ids?.[field] === id);
-  return [baseline, ...earlierAnswers].find(hasIdOf) ?? baseline;
+  const last = [...earlierAnswers, baseline].findLast(hasIdOf) ?? baseline;
+  return last?.state !== 'in_progress' && !sameStatus(last, reading);
 }
 
-function sameStatus(baseline: Shown | null, reading: StatusReading): boolean {
-  return baseline !== null && normalizeStatus(baseline.status) === normalizeStatus(reading.status);
+function sameStatus(before: Shown | null, reading: StatusReading): boolean {
+  return before !== null && normalizeStatus(before.status) === normalizeStatus(reading.status);
 }
 
 function isEnough(evidence: Evidence, minimum: Evidence): boolean {

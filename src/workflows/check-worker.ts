@@ -6,7 +6,8 @@ import { TIMING } from '../contract/timing.ts';
 import { otherEpoch, isServed } from '../contract/service-identity.ts';
 import type { RunInput, RunError, RunPlan } from '../contract/run.ts';
 import { isApp, NO_APP_PATHS, type Target } from '../contract/target.ts';
-import { conclude, type Conclusion, internalError, resultOrFailure } from './conclusion.ts';
+import { conclude, type Conclusion, endWith, internalError, resultOrFailure } from './conclusion.ts';
+import { unlessReset } from './reset.ts';
 import type { WorkerInfo, WorkerQuestion } from '../contract/activities.ts';
 import { describeAnyWorker, describeWorker } from './activity-proxies.ts';
 import { ROLLOUT_TYPE, type Outcome } from '../contract/names.ts';
@@ -133,7 +134,7 @@ export function endUnchecked<R extends { outcome: Outcome | null; error: RunErro
   result: R,
   error: RunError,
 ): R {
-  if (error.type === 'Refused')
-    Object.assign(result, { outcome: 'not_started', error, endedAt: new Date().toISOString() });
-  return resultOrFailure(result, error);
+  if (error.type !== 'Refused') return resultOrFailure(result, error);
+  const ended = endWith(result, unlessReset({ outcome: 'not_started', error }));
+  return resultOrFailure(result, ended.error);
 }

@@ -1,5 +1,6 @@
 /** Whether a workflow was reset. It sends nothing then, because its earlier execution may have sent it. */
 import { patched, workflowInfo } from '@temporalio/workflow';
+import { conclude, type Conclusion } from './conclusion.ts';
 
 /** For data only: code that decides by it makes other commands than the replayed history has. */
 export function isAfterReset(): boolean {
@@ -12,3 +13,12 @@ export function isAfterReset(): boolean {
  * made, so the answer is true only from the task in which a marker in history says so.
  */
 export const wasReset = (): boolean => isAfterReset() && patched('reset');
+
+/** What a workflow did not start may have been started before it was reset. */
+export function unlessReset(conclusion: Conclusion): Conclusion {
+  const { outcome, error } = conclusion;
+  if (outcome !== 'not_started' || error === null || !wasReset()) return conclusion;
+  const message = `the workflow was reset, and may have sent requests before; ${error.message}`;
+  if (error.type === 'Cancelled') return conclude('cancelled', 'Cancelled', message);
+  return conclude('unknown', 'OutcomeUnknown', message);
+}

@@ -297,14 +297,18 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'an answer without an id decides at once if the baseline had none',
-    changes: [change(VERDICT, '[...known.before, seen.ids.own].some', 'known.before.slice(0, 1).some')],
+    changes: [
+      change(
+        VERDICT,
+        '[...known.before, seen.ids.own].flatMap(fieldsOf)',
+        'known.before.slice(0, 1).flatMap(fieldsOf)',
+      ),
+    ],
     test: sim('rules/verdicts/lost-ids', 'the id of the request was shown in progress'),
   },
   {
     rule: 'an id from before the request decides in the word that it had then',
-    changes: [
-      change(VERDICT, '!sameStatus(lastBefore(context, reading), reading)', '!sameStatus(context.baseline, reading)'),
-    ],
+    changes: [change(VERDICT, '!sameStatus(last, reading)', '!sameStatus(baseline, reading)')],
     test: sim('rules/verdicts/earlier-ids', 'ends no wait in the word in which the run has read it'),
   },
   {
@@ -316,5 +320,30 @@ export const WRONG_VERDICTS: TestedMutant[] = [
     rule: 'the page proves a deployment that was reset',
     changes: [change('workflows/operation/await-verdict.ts', '!isOurs &&', 'trigger.ambiguous &&')],
     test: sim('rules/verdicts/reset-deployments', 'although the page has shown its commit'),
+  },
+  {
+    rule: 'a reset during a check is not noticed',
+    changes: [change('features/site-checks/check.ts', '!wasResetBefore && wasReset()', 'false')],
+    test: sim('rules/verdicts/reset-deployments', 'if a later one may show the expected commit there'),
+  },
+  {
+    rule: 'a run that was reset ends as not started',
+    changes: [change('workflows/reset.ts', "outcome !== 'not_started' ||", "outcome === 'not_started' ||")],
+    test: sim('rules/verdicts/reset-runs', 'if no worker took it up in time'),
+  },
+  {
+    rule: 'the end of an earlier deployment counts as ours because it was in progress before the request',
+    changes: [change(VERDICT, "last?.state !== 'in_progress' &&", 'true &&')],
+    test: sim('rules/verdicts/earlier-ids', 'if nothing is ever shown of ours'),
+  },
+  {
+    rule: 'an id in any field stands for that of ours',
+    changes: [change(VERDICT, '!fields.some((it) => shown.includes(it))', 'fields.length === 0')],
+    test: sim('rules/verdicts/lost-ids', 'if its id is in another field than ours'),
+  },
+  {
+    rule: 'one answer without an id is a trace',
+    changes: [change(VERDICT, "? 'no_id' : null", '? null : null')],
+    test: sim('rules/verdicts/lost-ids', 'if an older one follows'),
   },
 ];

@@ -139,7 +139,7 @@ describe('a verdict', () => {
   test('statuses are compared without case and surrounding blanks', () => {
     const asked = question(sighting('Completed'));
     const { seen } = observed(asked, [[1_000, sighting(' completed ')]]);
-    assert.equal(traceOf(asked, seen, sighting(' completed ')), null);
+    assert.equal(traceOf(asked, seen, sighting(' completed '), { nowMs: 0 }), null);
   });
 });
 
@@ -299,7 +299,7 @@ describe('the ids of answers', () => {
   test('an id in a field that the baseline lacked, under its word, puts a request in doubt and is no trace', () => {
     const traceOfRead = (baseline: StatusReading | null, read: StatusReading) => {
       const asked = question(baseline, { accepted: false });
-      const trace = traceOf(asked, observed(asked, [[1_000, read]]).seen, read);
+      const trace = traceOf(asked, observed(asked, [[1_000, read]]).seen, read, { nowMs: 1_000 });
       return trace && [trace.by, trace.doubt];
     };
     assert.deepEqual(traceOfRead(sighting('completed'), sighting('completed', '1')), ['changed', 'appeared']);
@@ -317,7 +317,7 @@ describe('the ids of answers', () => {
     const traceBy = (baseline: StatusReading, read: StatusReading) => {
       const asked = question(baseline, { accepted: false });
       const { seen } = observed(asked, [[1_000, read]]);
-      return [traceOf(asked, seen, read)?.by ?? null, seen.kept !== null];
+      return [traceOf(asked, seen, read, { nowMs: 0 })?.by ?? null, seen.kept !== null];
     };
     assert.deepEqual(traceBy(sighting('completed', '1'), sighting('completed', '2')), ['changed', false]);
     assert.deepEqual(traceBy(sighting('completed', '1'), sighting('completed', '1')), [null, false]);

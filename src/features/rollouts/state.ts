@@ -38,6 +38,7 @@ import { explainRollout, rolloutSentence } from '../../contract/explain-wait.ts'
 import type { Cancellation } from '../../workflows/cancellation.ts';
 import { restoredSince } from '../../workflows/check-worker.ts';
 import { conclude, usageFailure, type Conclusion } from '../../workflows/conclusion.ts';
+import { wasReset } from '../../workflows/reset.ts';
 import {
   setAttributes,
   answerWhyQuery,
@@ -361,9 +362,9 @@ function skipHeldServers(rollout: RolloutState): void {
   for (const target of held) skip(target, concludeHeld(target));
 }
 
-/** After a restore, a server without a start may have been started before. */
+/** After a restore or a reset, a server without a start may have been started before. */
 export function skip(target: TargetResult, { outcome, error }: Conclusion): void {
-  const skipped = outcome === 'unknown' ? outcome : 'not_started';
+  const skipped = outcome === 'unknown' || wasReset() ? 'unknown' : 'not_started';
   target.outcome = skipped;
   target.error = error ?? NOT_BEGUN;
   for (const deployment of target.deployments) deployment.outcome ??= skipped;

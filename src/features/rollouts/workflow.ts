@@ -57,6 +57,7 @@ import { runStartOptions } from '../../request/start-options.ts';
 import { POOLED_ABOVE } from '../../request/limits.ts';
 import { plainText } from '../../contract/safe-text.ts';
 import { awaitChild } from '../../workflows/children.ts';
+import { unlessReset } from '../../workflows/reset.ts';
 import { attributesOfRun } from '../../request/search-attributes.ts';
 
 export async function rollOut(input: RolloutInput, hooks: RolloutHooks): Promise<RolloutResult> {
@@ -156,7 +157,7 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
   // A stop counts only if servers were left to start.
   const isDue = rollout.hooks.some((it) => it.isDue?.() === true);
   const isCut = refusal !== null || targets.some(({ outcome }) => outcome === null) || isDue;
-  const halted: Conclusion = isCut ? concludeHalt(rollout, refusal) : COMPLETED;
+  const halted: Conclusion = isCut ? unlessReset(concludeHalt(rollout, refusal)) : COMPLETED;
   const hasFailed = hasFailedItself(rollout);
   const ofSkipped: Conclusion = hasFailed ? { ...halted, outcome: 'not_started' } : halted;
   for (const target of targets.filter(({ outcome }) => outcome === null)) {
@@ -170,7 +171,7 @@ function concludeRollout(rollout: RolloutState, refusal: Conclusion | null): Con
         ? error
         : { ...error, message: `server ${serverId}: ${error.message}` },
   }));
-  const conclusion = refusal ?? worst(hasFailed ? [halted, ...servers] : [...servers, halted]);
+  const conclusion = refusal !== null ? halted : worst(hasFailed ? [halted, ...servers] : [...servers, halted]);
   const { error } = conclusion;
   if (error === null || halted.error === null || error.message === halted.error.message) return conclusion;
   return { ...conclusion, error: { ...error, message: `${halted.error.message}; ${error.message}` } };

@@ -23,6 +23,7 @@ import { countOperation } from '../metrics.ts';
 import type { OperationHooks } from './hooks.ts';
 import { keepHints } from '../polling/hints.ts';
 import { openLockQueue } from '../lock/release.ts';
+import { unlessReset } from '../reset.ts';
 import { createPoller, type Polled, type Poller } from '../polling/poller.ts';
 
 const progressQuery = defineQuery<OperationProgress>(QUERIES.progress);
@@ -53,7 +54,7 @@ export async function runOperation<R extends BackupResult | DeploymentResult>(
   return CancellationScope.nonCancellable(async () => {
     const worked = input.reset ? RUN_WAS_RESET : await work(operation).catch(concludeInternal);
     const { instead } = operation.cancellation;
-    const conclusion = instead !== null && worked.outcome !== null ? instead() : worked;
+    const conclusion = unlessReset(instead !== null && worked.outcome !== null ? instead() : worked);
     endWith(result, conclusion);
     countOperation(result, conclusion);
     operation.setWaiting(null);

@@ -4,7 +4,7 @@
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { lockIdOf } from '../../contract/ids.ts';
-import type { RunType } from '../../contract/names.ts';
+import type { Outcome, RunType } from '../../contract/names.ts';
 import { reportedDeployment, type OperatedDeployment } from '../../contract/operation.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -15,6 +15,7 @@ import { endUnchecked, letWorkerCheck, stateOrError } from '../check-worker.ts';
 import { concludeInternal, conclude, endWith, resultOrFailure, worst, type Conclusion } from '../conclusion.ts';
 import { countRun } from '../metrics.ts';
 import type { OperationHooks } from '../operation/hooks.ts';
+import { unlessReset, wasReset } from '../reset.ts';
 import { admit } from './admit.ts';
 import { backUp, renewBackup } from './backup-step.ts';
 import type { RunHooks, RunPart } from './hooks.ts';
@@ -63,8 +64,11 @@ async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: R
     const known = { type, input, cancellation };
     const run = 'error' in checked ? checked : stateOrError(() => createRunState({ ...known, ...checked }, hooks));
     if ('error' in run) return endUnchecked(newRunResult(null), run.error);
-    const { outcome, error } = endWith(run.result, await runSteps(run, beganMs, steps).catch(concludeInternal));
-    for (const deployment of run.result.deployments) deployment.outcome ??= outcome === null ? null : 'not_started';
+    const ended = await runSteps(run, beganMs, steps).catch(concludeInternal);
+    // A watch sends nothing, also before a reset.
+    const sends = type !== 'watchDeployment';
+    const { outcome, error } = endWith(run.result, sends ? unlessReset(ended) : ended);
+    if (outcome !== null) endPartsNotStarted(run.result, sends && wasReset() ? 'unknown' : 'not_started');
     for (const check of run.checks) check.ended?.();
     run.setOperation(null);
     run.setPhase('done');
@@ -73,6 +77,11 @@ async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: R
     await condition(allHandlersFinished);
     return resultOrFailure(run.result, error);
   });
+}
+
+function endPartsNotStarted({ backup, deployments }: RunResult, outcome: Outcome): void {
+  if (backup?.outcome === 'not_started') backup.outcome = outcome;
+  for (const it of deployments) if (it.outcome === null || it.outcome === 'not_started') it.outcome = outcome;
 }
 
 async function runSteps(run: RunState, beganMs: number, steps: RunSteps): Promise<Conclusion> {

@@ -43,6 +43,18 @@ describe('resets', { concurrency: 4 }, () => {
     assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
   });
 
+  test('a deployment reset while its own is in progress does not take it for that of another run', async () => {
+    const siteId = fresh('a');
+    world.sandbox.script({ site: siteId }, { ends: 'never' });
+    const run = await world.belay.start({ siteIds: [siteId], deploy: { ...PACE, baselineWaitMs: 500 } });
+    await eventually('the deployment', () => began(world.sandbox, 'deployment', siteId)[0] ?? null);
+    await resetToBeginning(world.client, deploySiteId(siteId));
+    const { outcome, error, deployments } = await resultOf(run);
+    assert.deepEqual([outcome, deployments[0]?.outcome, error?.type], ['unknown', 'unknown', 'OutcomeUnknown']);
+    assert.match(error?.message ?? '', /was reset, and may have sent requests before; .* in progress/);
+    assert.equal(began(world.sandbox, 'deployment', siteId).length, 1);
+  });
+
   test('a deployment that is reset after its end takes no later one for its own', async () => {
     const siteId = fresh('a');
     world.sandbox.script({ site: siteId }, { durationMs: 0 }, { durationMs: 0, ends: 'failed' });

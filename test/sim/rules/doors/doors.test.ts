@@ -37,6 +37,8 @@ describe('behind the door', () => {
           for (const run of runs) {
             const { outcome, types } = await endOf(stack, run);
             assert.notEqual(outcome, 'completed');
+            // A run that was reset does not know what it sent before.
+            if (name.startsWith('reset of a run')) assert.notEqual(outcome, 'not_started');
             assert.ok(
               types.some((it) => rule.types.includes(it) || ownTypes.includes(it)),
               `${run.workflowId}: ${types.join()}`,

@@ -18,6 +18,7 @@ import { attributePayloads } from '../../core/sdk.ts';
 import { decide, startRollout, type DecisionName } from '../../plays/start-rollout.ts';
 import { startRun } from '../../plays/start-run.ts';
 import { startInput } from '../../stack/inspect.ts';
+import { resetToBeginning, startAgain } from '../../stack/start-again.ts';
 import type { VirtualStack } from '../../stack/stack.ts';
 import type { Run } from '../../temporal/types.ts';
 import { SERVICE_URL, START_MS } from '../../world.ts';
@@ -102,19 +103,9 @@ const heldFrom = (stack: VirtualStack, runs: Run[], ownTypes: readonly string[] 
   ...{ runs, siteId: SITE, before: deployPosts(stack, SITE), ownTypes },
 });
 
-/** Starts again under the id and with the input of an execution that has closed. */
-function startAgain({ world: { server } }: VirtualStack, before: Run): Run {
-  const { workflowId, type, memo, taskTimeoutMs } = before;
-  const input = [payloads.toPayload(startInput(before))];
-  return server.start({ workflowId, type, input, memo, taskTimeoutMs });
-}
-
-/** To its beginning: the same input, and nothing else but the run that it was first. */
 async function reset(stack: VirtualStack, rule: Rule, kind: Kind): Promise<Held> {
   const before = await ended(stack, rule, kind);
-  const again = startAgain(stack, before);
-  again.firstRunId = before.firstRunId;
-  return heldFrom(stack, [again], ['OutcomeUnknown']);
+  return heldFrom(stack, [resetToBeginning(stack, before)], ['OutcomeUnknown']);
 }
 
 const EVENTS: readonly EventKind[] = ['backup.started', 'backup.failed', 'unknown'];

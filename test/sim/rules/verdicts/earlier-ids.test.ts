@@ -26,7 +26,10 @@ function latestAre({ sandbox }: VirtualStack, target: string, answers: object[])
   sandbox.fault(...faults.slice(0, -1), { ...faults.at(-1)!, times: 9_999 });
 }
 
-const accepted = (target: string): Fault => ({ route: 'deploy', target, effect: true, answer: body({}) });
+const accepted = (target: string, answer: object = {}): Fault => ({
+  ...({ route: 'deploy', target, effect: true } as const),
+  answer: body(answer),
+});
 const lost = (target: string): Fault => ({ route: 'deploy', target, effect: false, answer: { kind: 'reset' } });
 const refused = (target: string, code: number, retryAfter = '1'): Fault => ({
   ...({ route: 'deploy', target, effect: false } as const),
@@ -60,7 +63,7 @@ describe('an id from before the request', () => {
     'is not ours if a freeze came between the operation that read it and the next one',
     inVirtualTime(async (stack) => {
       const reads = [OLD, PUSH, OLD, PUSH, PUSH, ...OURS];
-      const { result } = await deployAfterFreeze(stack, reads, accepted);
+      const { result } = await deployAfterFreeze(stack, reads, (it) => accepted(it));
       assert.equal(verdictLine(result), 'completed by transition');
     }),
   );
@@ -123,6 +126,32 @@ describe('an id from before the request', () => {
       const [withoutId, lagging] = [{ status: 'failed' }, Array.from({ length: 12 }, () => OLD)];
       const before = [is('running', 1), withoutId, OLD, OLD, OLD, withoutId];
       const reads = [...before, ...lagging, is('running', 3), is('failed', 3)];
+      const { result } = await deploy(stack, reads, (it) => [refused(it, 409), accepted(it)]);
+      assert.equal(verdictLine(result), 'failed by transition');
+    }),
+  );
+
+  for (const [what, answered, now, verdict] of [
+    ['ours fails', {}, [is('running', 3), is('failed', 3)], 'failed by transition'],
+    ['ours fails under the id of the request', { id: 3 }, [is('running', 3), is('failed', 3)], 'failed by identity'],
+    ['nothing is ever shown of ours', {}, [], 'unknown by OutcomeUnknown'],
+  ] as const)
+    test(
+      `does not end a wait with the end of a deployment that was in progress before, if ${what}`,
+      inVirtualTime(async (stack) => {
+        const lagging = Array.from({ length: 12 }, () => is('completed', 1));
+        const reads = [is('running', 1), { status: 'completed' }, ...lagging, ...now];
+        const { result } = await deploy(stack, reads, (it) => [accepted(it, answered)]);
+        assert.equal(verdictLine(result), verdict);
+      }),
+    );
+
+  test(
+    'counts in the word that the run has read last, although another field appeared beside it',
+    inVirtualTime(async (stack) => {
+      const [withoutId, lagging] = [{ status: 'failed' }, Array.from({ length: 12 }, () => OLD)];
+      const beside = Array.from({ length: 3 }, () => ({ ...OLD, uuid: 'a' }));
+      const reads = [is('running', 1), withoutId, ...beside, withoutId, ...lagging, is('running', 3), is('failed', 3)];
       const { result } = await deploy(stack, reads, (it) => [refused(it, 409), accepted(it)]);
       assert.equal(verdictLine(result), 'failed by transition');
     }),

@@ -45,6 +45,20 @@ const CASES: Case[] = [
     options: { configuration: { deploymentId: 'id' } },
     verdict: 'completed by identity',
   },
+  {
+    name: 'its id is in another field than ours',
+    old: [is('completed', 1), is('completed', 1)],
+    answered: { id: 2 },
+    reads: [RUNNING, { status: 'completed', uuid: 'z' }, RUNNING, is('failed', 2)],
+    verdict: 'failed by identity',
+  },
+  {
+    name: 'it has the id of before in another field',
+    old: [is('completed', 1), is('completed', 1)],
+    answered: { id: 2 },
+    reads: [RUNNING, { status: 'completed', data: { id: 1 } }, RUNNING, is('failed', 2)],
+    verdict: 'failed by identity',
+  },
 ];
 
 describe('an answer without an id', () => {
@@ -85,6 +99,37 @@ describe('an answer without an id', () => {
     inVirtualTime(async ({ sandbox, start, result }) => {
       const siteId = namedSite(sandbox, { old: [NO_ID, NO_ID], answered: {}, now: [RUNNING, NO_ID] });
       assert.equal(verdictLine(await result(start({ siteIds: [siteId] }))), 'completed by transition');
+    }),
+  );
+
+  for (const [what, reads] of [
+    ['an older one', [is('failed', undefined), NO_ID]],
+    ['the one of before', [is('failed', undefined), is('completed', 1), is('completed', 1), is('completed', 1), NO_ID]],
+  ] as const)
+    test(
+      `is no trace of a request without effect if ${what} follows`,
+      inVirtualTime(async ({ sandbox, start, result }) => {
+        const siteId = namedSite(sandbox, {
+          old: [is('completed', 1), is('completed', 1)],
+          answered: 'lost',
+          now: [...reads],
+        });
+        const { outcome, deployments, error } = await result(start({ siteIds: [siteId] }));
+        assert.equal(outcome, 'unknown');
+        assert.equal(deployments[0]?.trigger.reconciledBy, null);
+        assert.match(error?.message ?? '', /the status changed/);
+      }),
+    );
+
+  test(
+    'is a trace once it has lasted',
+    inVirtualTime(async ({ sandbox, start, result }) => {
+      const siteId = namedSite(sandbox, {
+        old: [is('completed', 1), is('completed', 1)],
+        answered: 'lost',
+        now: is('failed', undefined),
+      });
+      assert.equal(verdictLine(await result(start({ siteIds: [siteId] }))), 'failed by changed');
     }),
   );
 });

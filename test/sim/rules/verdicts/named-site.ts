@@ -5,8 +5,8 @@ import { fresh } from '../../../support/fresh.ts';
 interface Answers {
   /** To both reads before the request; or to each of them, one after another. */
   old: object | object[];
-  /** To the request. */
-  answered: object;
+  /** To the request. `lost`: it had no effect, and its connection breaks. */
+  answered: object | 'lost';
   /** How long that takes. Default: no time. */
   answeredAfterMs?: number;
   /** To the later reads, one after another, and the last one to all others. */
@@ -24,7 +24,9 @@ export function namedSite(
   const before = Array.isArray(old) ? (old as object[]) : [old, old];
   sandbox.fault(
     ...before.map((it) => ({ route: 'latest', target, answer: body(it) }) as const),
-    { route: 'deploy', target, effect: true, answer: body(answered), delayMs: answeredAfterMs },
+    answered === 'lost'
+      ? { route: 'deploy', target, effect: false, answer: { kind: 'reset' } }
+      : { route: 'deploy', target, effect: true, answer: body(answered), delayMs: answeredAfterMs },
     ...answers.map((it, index) => ({
       ...({ route: 'latest', target, answer: body(it) } as const),
       times: index === answers.length - 1 ? 999 : 1,
