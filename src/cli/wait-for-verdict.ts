@@ -135,10 +135,7 @@ export async function waitAndPrint<R extends AnyResult>(
 ): Promise<number> {
   try {
     if (startedMs !== null) noteStarted(waited, view.what);
-    const { waited: last, view: shown, result: found, error } = await awaitLast({ waited, view }, stopping);
-    // If the run was not found, this command has joined nothing.
-    const attached = last.attached && found.workflowId !== null;
-    const result = { ...found, attached };
+    const { waited: last, view: shown, result, error } = await awaitLast({ waited, view }, stopping);
     if (options.json === true) printJson(result);
     else if (isUnreached(error)) printNote(`belay: ${error.message}`);
     else print(shown.lines(result));

@@ -23,14 +23,17 @@ export interface WaitOptions {
 
 const WAIT_OPTIONS: Record<keyof WaitOptions, true> = { signal: true };
 
+type Shown = Linked & { error: RunError | null; attached: boolean };
+
 /** A run or rollout whose end is awaited. */
 export interface Awaited<R> {
   what: 'run' | 'rollout';
   handle: WorkflowHandle;
-  /** All that is known of it if Temporal does not answer. */
+  /** Its ids, and whether this call joined it. */
   ids: R;
   /** @throws BelayError if the id belongs to something else */
-  check: () => Promise<unknown>;
+  describe: () => Promise<WorkflowExecutionDescription>;
+  knownOf: (described: WorkflowExecutionDescription) => R;
   status: () => Promise<{ result: R; contact: Contact }>;
   /** Asks Temporal for what the failure does not tell. */
   readFailed: (failure: WorkflowFailedError) => Promise<R>;
@@ -38,7 +41,7 @@ export interface Awaited<R> {
   error: (type: ErrorType, message: string, result: R) => BelayError;
 }
 
-export async function awaitResult<R extends Linked & { error: RunError | null }>(
+export async function awaitResult<R extends Shown>(
   session: Session,
   awaited: Awaited<R>,
   options: WaitOptions,
@@ -47,21 +50,26 @@ export async function awaitResult<R extends Linked & { error: RunError | null }>
   const { signal } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new BelayError('Usage', 'signal: is not an AbortSignal');
-  const { workflowId } = awaited.handle;
+  const { ids, handle } = awaited;
+  const { workflowId } = handle;
+  /** What Temporal's record has shown, for results without an answer of the run itself. */
+  let known = ids;
   let lostSinceMs: number | null = null;
   let wasAllowed = false;
-  const onAllowed = () => {
+  const describe = async () => {
+    known = awaited.knownOf(await awaited.describe());
     lostSinceMs = null;
     wasAllowed = true;
   };
+  const shown = (result: R): R => withLink(session, { ...result, attached: ids.attached });
   for (;;) {
     const isStopped = () => signal?.aborted === true;
-    if (isStopped()) throw await stopped(session, awaited);
+    if (isStopped()) throw await stopped(awaited, known, shown);
     try {
-      return withLink(session, await poll<R>(session, awaited, onAllowed, signal));
+      return shown(await poll<R>(session, handle, describe, signal));
     } catch (error) {
-      if (error instanceof WorkflowFailedError) throw await failed(session, awaited, error);
-      if (isStopped()) throw await stopped(session, awaited);
+      if (error instanceof WorkflowFailedError) throw await failed(session, awaited, error, known, shown);
+      if (isStopped()) throw await stopped(awaited, known, shown);
       // A repeated call carries the API key of its first attempt, which may have been replaced since.
       const isDeniedNow = wasAllowed && isDenied(error);
       const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error);
@@ -75,7 +83,7 @@ export async function awaitResult<R extends Linked & { error: RunError | null }>
         if (isDeniedNow) throw toBelayError(error, `wait for ${workflowId}`);
         const resume = `nothing was cancelled, wait again with \`belay wait ${shellWord(workflowId)}\``;
         const message = `Temporal has not answered for a minute; ${resume}`;
-        throw awaited.error('TemporalUnreachable', message, withLink(session, awaited.ids));
+        throw awaited.error('TemporalUnreachable', message, shown(known));
       }
       if (lostSinceMs !== null) await new Promise((resolve) => setTimeout(resolve, TIMING.client.reconnectPauseMs));
     }
@@ -83,27 +91,30 @@ export async function awaitResult<R extends Linked & { error: RunError | null }>
 }
 
 /** The failure tells the outcome, and nothing that Temporal does not answer now may change that. */
-async function failed<R extends Linked & { error: RunError | null }>(
+async function failed<R extends Shown>(
   session: Session,
-  { what, ids, readFailed, resultOf, error }: Awaited<R>,
+  { what, readFailed, resultOf, error }: Awaited<R>,
   failure: WorkflowFailedError,
+  known: R,
+  shown: (result: R) => R,
 ): Promise<BelayError> {
   const read = soon(session, `read the ${what}`, () => readFailed(failure));
-  const result = await read.catch(() => resultOf(failure, ids));
+  const result = await read.catch(() => resultOf(failure, known));
   const { type, message } = result.error ?? { type: 'Internal', message: `the ${what} failed without a reason` };
-  return error(type, message, withLink(session, result));
+  return error(type, message, shown(result));
 }
 
-/** A caller that stops waiting gets no verdict, even if the run or rollout has ended meanwhile: then only its ids. */
-async function stopped<R extends Linked>(
-  session: Session,
-  { what, handle, ids, status, error }: Awaited<R>,
+/** A caller that stops waiting gets no verdict, even if the run or rollout has ended meanwhile. */
+async function stopped<R extends Shown>(
+  { what, handle, status, error }: Awaited<R>,
+  known: R,
+  shown: (result: R) => R,
 ): Promise<BelayError> {
   const last = await inTime(status());
   const continues = last !== null && last.contact !== 'closed';
   const again = `wait again with \`belay wait ${shellWord(handle.workflowId)}\``;
   const message = `stopped waiting${continues ? `, the ${what} continues` : ''}; ${again}`;
-  return error('StoppedWaiting', message, withLink(session, continues ? last.result : ids));
+  return error('StoppedWaiting', message, shown(continues ? last.result : known));
 }
 
 /** Use this for calls that Temporal answers at once or not at all. */
@@ -131,14 +142,13 @@ export const cancelOpen = (
 
 async function poll<R>(
   { client }: Session,
-  { handle, check }: Pick<Awaited<R>, 'handle' | 'check'>,
-  onAllowed: () => void,
+  handle: WorkflowHandle,
+  describe: () => Promise<void>,
   signal?: AbortSignal,
 ): Promise<R> {
   const result = () =>
     client.withDeadline(Date.now() + TIMING.client.longPollMs, async () => {
-      await check();
-      onAllowed();
+      await describe();
       return (await handle.result()) as R;
     });
   if (signal === undefined) return result();

@@ -54,11 +54,13 @@ export interface HostingApiClient {
   readLatestDeployment(target: DeployTarget, options?: ReadOptions & IdField): Promise<OperationStatus>;
   createBackup(serverId: string, options?: TriggerOptions): Promise<{ backupId: string }>;
   readBackup(backupId: string, options?: ReadOptions): Promise<OperationStatus>;
-  /** Returns the service's clock, in whole seconds. Null if the service does not report its time. */
-  readTime(): Promise<number | null>;
+  /** Returns the service's clock, in whole seconds. Null if the answer about the backup does not report it. */
+  readTime(backupId: string): Promise<number | null>;
 }
 
 const SITE_PATHS: AppPaths = { deploy: '/v1/sites/{id}/deploy', latest: '/v1/sites/{id}/deployments/latest' };
+
+const backupPath = (backupId: string) => `/v1/backups/${segment(backupId)}`;
 
 export function createHostingApiClient(options: ClientOptions): HostingApiClient {
   const get = async (
@@ -82,15 +84,15 @@ export function createHostingApiClient(options: ClientOptions): HostingApiClient
     readLatestDeployment: (target, call = {}) =>
       get(pathOf('latest', target), call, (answer) => ({ ...readStatus(answer), ...idsOf(answer, call) })),
     createBackup: (serverId, call = {}) => post(`/v1/servers/${segment(serverId)}/backups`, call, readCreatedBackup),
-    readBackup: (backupId, call = {}) => get(`/v1/backups/${segment(backupId)}`, call, readStatus),
-    readTime: () => readTime(options),
+    readBackup: (backupId, call = {}) => get(backupPath(backupId), call, readStatus),
+    readTime: (backupId) => readTime(options, backupPath(backupId)),
   };
 }
 
 /** Every answer has the time, whatever its status. */
-async function readTime(options: ClientOptions): Promise<number | null> {
+async function readTime(options: ClientOptions, path: string): Promise<number | null> {
   try {
-    return (await pacedExchange(options, { method: 'GET', path: '/', timeoutMs: options.readTimeoutMs })).dateMs;
+    return (await pacedExchange(options, { method: 'GET', path, timeoutMs: options.readTimeoutMs })).dateMs;
   } catch (error) {
     if (error instanceof HostingApiError && error.kind === 'http') return error.dateMs;
     throw error;

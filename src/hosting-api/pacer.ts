@@ -138,7 +138,8 @@ async function takeTurn(pacer: Pacer, passage: Passage, call: Exchange): Promise
       retryAfterMs > 0
         ? 'it waits for its turn, because of the ceiling of requests per second'
         : 'this worker was too busy to send it in time';
-    const reason = `not sent: ${pacer.isPaused ? 'the service asked this worker to wait' : ofWorker}`;
+    const rest = retryAfterMs > 0 ? `, for another ${Math.ceil(retryAfterMs / 1_000)} s` : '';
+    const reason = `not sent: ${pacer.isPaused ? `the service asked this worker to wait${rest}` : ofWorker}`;
     return new HostingApiError({ kind: 'held_back', request, reason, sent: false, retryAfterMs });
   };
   do {

@@ -3,6 +3,7 @@ import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 import { readOfSummary } from '../../contract/read-summary.ts';
 import { POOLED_WAIT_ACTIVITY } from '../../contract/names.ts';
+import type { Execution } from '../../contract/operation.ts';
 import type { TypedExecution } from '../lookups/runs.ts';
 import type { PooledWait, PooledProgress } from '../../contract/polling.ts';
 import type { Waiting, WaitingForRead } from '../../contract/waiting.ts';
@@ -22,10 +23,8 @@ export function openOperation({ raw }: WorkflowExecutionDescription): TypedExecu
 
 export const isBackup = ({ type }: TypedExecution): boolean => type === 'backupServer';
 
-export async function latestEvents(
-  { client, namespace }: Session,
-  { workflowId, runId }: TypedExecution,
-): Promise<Events> {
+/** @returns the newest one first */
+export async function latestEvents({ client, namespace }: Session, { workflowId, runId }: Execution): Promise<Events> {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace,
     execution: { workflowId, runId },

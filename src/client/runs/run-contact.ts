@@ -7,6 +7,7 @@ import { isSameVersion, parseVersion, versionText, type WorkerVersion } from '..
 import { onQueue, quoted, RUNNING } from '../list-filter.ts';
 import { toVersion, type QueueState } from '../pollers.ts';
 import type { Session } from '../session.ts';
+import { latestEvents } from './recorded-wait.ts';
 
 const { VERSIONING_BEHAVIOR_PINNED: PINNED } = proto.temporal.api.enums.v1.VersioningBehavior;
 
@@ -28,15 +29,15 @@ export type Contact =
   /** Only workers of one version may continue the run, and none of them is running. */
   | 'unserved';
 
-export async function reasonOfSilence(
-  session: Session,
-  { raw, historyLength }: WorkflowExecutionDescription,
-): Promise<Contact> {
+export async function reasonOfSilence(session: Session, described: WorkflowExecutionDescription): Promise<Contact> {
+  const { raw, historyLength } = described;
   // The history holds nothing but the start and the first scheduled task.
   if (historyLength <= 2) return 'not_begun';
-  const attempts = raw.pendingWorkflowTask?.attempt ?? 0;
-  const failing = attempts >= STUCK_ATTEMPTS && (await session.workers()).pollers.length > 0;
-  return failing ? 'stuck' : 'silent';
+  if ((raw.pendingWorkflowTask?.attempt ?? 0) < STUCK_ATTEMPTS) return 'silent';
+  const [{ pollers }, events] = await Promise.all([session.workers(), latestEvents(session, described)]);
+  // A frozen or overloaded worker lets tasks time out, and fails at none.
+  const ended = events.find((it) => it.workflowTaskFailedEventAttributes ?? it.workflowTaskTimedOutEventAttributes);
+  return pollers.length > 0 && ended?.workflowTaskFailedEventAttributes ? 'stuck' : 'silent';
 }
 
 /** A run or rollout with fewer events has not reached its first operation. */

@@ -47,7 +47,7 @@ export function createRun(session: Session, ids: Pick<Run, 'workflowId' | 'runId
   return {
     ...ids,
     links: linksOf(session, ids),
-    result: (options = {}) => waitForRun(session, handle, emptyResult({ workflowId, runId }), options),
+    result: (options = {}) => waitForRun(session, handle, emptyResult(ids), options),
     status: () => soon(session, `read ${workflowId}`, () => currentStatus(session, handle)),
     progress: () => soon(session, `read ${workflowId}`, progress),
     cancel: () => cancelOpen(session, handle, describeRun),
@@ -70,7 +70,8 @@ function waitForRun(
       what: 'run',
       handle,
       ids,
-      check: () => describeRun(handle),
+      describe: () => describeRun(handle),
+      knownOf,
       status: () => currentStatus(session, handle),
       async readFailed(failure) {
         const described = await handle.describe();

@@ -14,6 +14,10 @@ export interface HistoryFacts {
   parts: (BackupResult | DeploymentResult)[];
   operations: Execution[];
   open: Execution | null;
+  /** The ids of the operations that it asked Temporal to start. */
+  asked: string[];
+  /** The execution's own id, unless it was reset. */
+  firstRunId: string | null;
 }
 
 export type Events = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>;
@@ -27,14 +31,19 @@ export async function historyFacts(client: Client, handle: WorkflowHandle): Prom
 }
 
 export async function factsIn(client: Client, events: Events): Promise<HistoryFacts> {
-  const facts: HistoryFacts = { input: null, parts: [], operations: [], open: null };
+  const facts: HistoryFacts = { input: null, parts: [], operations: [], open: null, asked: [], firstRunId: null };
   for (const event of events) await recordEvent(client, facts, event);
   return facts;
 }
 
 async function recordEvent(client: Client, facts: HistoryFacts, event: Events[number]): Promise<void> {
   const started = event.workflowExecutionStartedEventAttributes;
-  if (started) facts.input = await decoded<RunInput>(client, started.input?.payloads);
+  if (started) {
+    facts.input = await decoded<RunInput>(client, started.input?.payloads);
+    facts.firstRunId = started.firstExecutionRunId ?? null;
+  }
+  const asked = event.startChildWorkflowExecutionInitiatedEventAttributes?.workflowId;
+  if (asked != null) facts.asked.push(asked);
   const begun = event.childWorkflowExecutionStartedEventAttributes;
   if (isOperation(begun?.workflowType?.name)) {
     const { workflowId, runId } = begun?.workflowExecution ?? {};

@@ -3,7 +3,7 @@ import { QueryNotRegisteredError, type WorkflowExecutionDescription, type Workfl
 import { operationIdOf } from '../../contract/ids.ts';
 import { QUERIES, RUN_TYPES } from '../../contract/names.ts';
 import type { Execution, OperationProgress } from '../../contract/operation.ts';
-import type { RunProgress, RunResult } from '../../contract/run.ts';
+import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import type { WorkerVersion } from '../../contract/worker-identity.ts';
@@ -85,13 +85,23 @@ async function enriched(
 ): Promise<RunResult> {
   const facts = await historyFacts(session.client, handleOf(session, described)).catch(() => null);
   if (facts === null) return known;
-  const result = facts.parts.reduce<RunResult>(withPart, withInput(known, facts));
+  const shown = facts.parts.reduce<RunResult>(withPart, withInput(known, facts));
+  const wasReset = facts.firstRunId !== described.runId;
+  const isWhole = contact === 'closed' && !wasReset && described.type !== 'watchDeployment';
+  const result = isWhole ? withUnasked(shown, facts.asked) : shown;
   if (facts.open === null) return result;
   // Without a worker, the operation does not answer either, and waiting for it would leave no time to read its history.
   const inFlight = contact === 'silent' ? null : await askProgress<OperationProgress>(session, facts.open);
   if (inFlight !== null) return withPart(result, inFlight.result);
   const recorded = await recordedOperation(session.client, facts.open).catch(() => null);
   return recorded === null ? result : withRecorded(result, facts.open.workflowId, recorded);
+}
+
+/** A terminated run started none of the parts for which it asked for no operation. */
+function withUnasked({ backup, deployments, ...result }: RunResult, asked: readonly string[]): RunResult {
+  const ended = <P extends BackupResult | DeploymentResult>(part: P): P =>
+    part.outcome === null && !asked.includes(operationIdOf(part)) ? { ...part, outcome: 'not_started' } : part;
+  return { ...result, backup: backup === null ? null : ended(backup), deployments: deployments.map(ended) };
 }
 
 /** @param operationId the id of the operation in flight */

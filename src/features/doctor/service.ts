@@ -6,6 +6,7 @@ import { configuredService } from '../../config/configured-service.ts';
 import { serviceConfig, type ServiceConfig } from '../../config/environment/environment.ts';
 import { findServiceConfig } from '../../config/find-temporal.ts';
 import { readConfiguration } from '../../config/load.ts';
+import { PROBE_BACKUP_ID } from '../../contract/names.ts';
 import { requireAll } from '../../config/policy.ts';
 import { createNotifier } from '../notifications/worker.ts';
 import { createHostingApiClient } from '../../hosting-api/index.ts';
@@ -79,7 +80,7 @@ async function checkService(config: ServiceConfig): Promise<Finding> {
 async function checkClock(config: ServiceConfig): Promise<Finding> {
   const askedMs = Date.now();
   const dateMs = await clientOf(config)
-    .readTime()
+    .readTime(PROBE_BACKUP_ID)
     .catch(() => undefined);
   if (dateMs === undefined) return { state: 'skipped', message: 'the service does not answer' };
   if (dateMs === null) return { state: 'skipped', message: 'the service does not report its time' };

@@ -78,7 +78,8 @@ export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' 
   return {
     ...ids,
     links: linksOf(session, ids),
-    result: (options = {}) => waitForRollout(session, handle, options),
+    result: (options = {}) =>
+      waitForRollout(session, handle, emptyRollout({ workflowId, attached: ids.attached }), options),
     status: () => soon(session, `read ${workflowId}`, () => rolloutStatus(session, handle)),
     pause: decide('pause'),
     resume: decide('resume'),
@@ -87,14 +88,20 @@ export function createRollout(session: Session, ids: Pick<Rollout, 'workflowId' 
   };
 }
 
-function waitForRollout(session: Session, handle: WorkflowHandle, options: WaitOptions): Promise<RolloutResult> {
+function waitForRollout(
+  session: Session,
+  handle: WorkflowHandle,
+  ids: RolloutResult,
+  options: WaitOptions,
+): Promise<RolloutResult> {
   return awaitResult<RolloutResult>(
     session,
     {
       what: 'rollout',
       handle,
-      ids: emptyRollout({ workflowId: handle.workflowId }),
-      check: () => describeRollout(handle),
+      ids,
+      describe: () => describeRollout(handle),
+      knownOf: knownRollout,
       status: () => rolloutStatus(session, handle),
       readFailed: async (failure) => failedRollout(session, await describeRollout(handle), failure),
       resultOf: resultOfFailure,

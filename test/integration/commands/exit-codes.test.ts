@@ -90,12 +90,10 @@ describe('exit codes', { concurrency: 4 }, () => {
   });
 
   test('exit 4: the run is terminated', async () => {
-    const serverId = fresh('s');
+    const [serverId, siteId] = [fresh('s'), fresh('a')];
     on.sandbox.script({ server: serverId }, { ends: 'never' });
-    const pace = ['--backup-interval', '1s', '--backup-tries', '2000'];
-    const workflowId = String(
-      (await on.belay('backup', '--server', serverId, ...pace, '--detach', '--json')).json().workflowId,
-    );
+    const asked = ['--server', serverId, '--site', siteId, '--backup-interval', '1s', '--backup-tries', '2000'];
+    const workflowId = String((await on.belay('run', ...asked, '--detach', '--json')).json().workflowId);
     const backup = await eventually('the backup', () => began(on.sandbox, 'backup', serverId)[0]);
     // Its id is known to the run only with the answer to the request.
     await eventually('its id', async () => (await on.belay('status', workflowId, '--json')).json().backup?.backupId);
@@ -112,6 +110,9 @@ describe('exit codes', { concurrency: 4 }, () => {
     }
     // The backup that began is still reported.
     assert.equal(finished.json().backup?.backupId, backup.began?.id);
+    // Nothing was deployed.
+    const [deployment] = finished.json().deployments;
+    assert.deepEqual([deployment?.outcome, deployment?.polls], ['not_started', 0]);
   });
 
   test('exit 5: another run holds the lock', async () => {
