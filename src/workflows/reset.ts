@@ -14,11 +14,15 @@ export function isAfterReset(): boolean {
  */
 export const wasReset = (): boolean => isAfterReset() && patched('reset');
 
+/** Whether requests may have been sent before a reset. A watch sends none. */
+export const mayHaveSent = (): boolean => workflowInfo().workflowType !== 'watchDeployment' && wasReset();
+
 /** What a workflow did not start may have been started before it was reset. */
 export function unlessReset(conclusion: Conclusion): Conclusion {
   const { outcome, error } = conclusion;
-  if (outcome !== 'not_started' || error === null || !wasReset()) return conclusion;
-  const message = `the workflow was reset, and may have sent requests before; ${error.message}`;
-  if (error.type === 'Cancelled') return conclude('cancelled', 'Cancelled', message);
-  return conclude('unknown', 'OutcomeUnknown', message);
+  return outcome === 'not_started' && mayHaveSent() ? concludeReset(error?.message) : conclusion;
+}
+
+export function concludeReset(reason = 'it has not reached all of its parts again'): Conclusion {
+  return conclude('unknown', 'OutcomeUnknown', `the workflow was reset, and may have sent requests before; ${reason}`);
 }

@@ -3,7 +3,7 @@ import { QueryNotRegisteredError, type WorkflowExecutionDescription, type Workfl
 import { operationIdOf } from '../../contract/ids.ts';
 import { QUERIES, RUN_TYPES } from '../../contract/names.ts';
 import type { Execution, OperationProgress } from '../../contract/operation.ts';
-import type { BackupResult, DeploymentResult, RunProgress, RunResult } from '../../contract/run.ts';
+import type { RunProgress, RunResult } from '../../contract/run.ts';
 import { TIMING } from '../../contract/timing.ts';
 import type { Waiting } from '../../contract/waiting.ts';
 import type { WorkerVersion } from '../../contract/worker-identity.ts';
@@ -97,11 +97,13 @@ async function enriched(
   return recorded === null ? result : withRecorded(result, facts.open.workflowId, recorded);
 }
 
-/** A terminated run started none of the parts for which it asked for no operation. */
-function withUnasked({ backup, deployments, ...result }: RunResult, asked: readonly string[]): RunResult {
-  const ended = <P extends BackupResult | DeploymentResult>(part: P): P =>
-    part.outcome === null && !asked.includes(operationIdOf(part)) ? { ...part, outcome: 'not_started' } : part;
-  return { ...result, backup: backup === null ? null : ended(backup), deployments: deployments.map(ended) };
+/** A terminated run started no deployment for which it asked for no operation. A backup may be that of another run. */
+function withUnasked(result: RunResult, asked: readonly string[]): RunResult {
+  const deployments = result.deployments.map((it) => {
+    const isBegun = it.outcome !== null || asked.includes(operationIdOf(it));
+    return isBegun ? it : { ...it, outcome: 'not_started' as const };
+  });
+  return { ...result, deployments };
 }
 
 /** @param operationId the id of the operation in flight */

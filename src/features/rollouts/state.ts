@@ -38,7 +38,7 @@ import { explainRollout, rolloutSentence } from '../../contract/explain-wait.ts'
 import type { Cancellation } from '../../workflows/cancellation.ts';
 import { restoredSince } from '../../workflows/check-worker.ts';
 import { conclude, usageFailure, type Conclusion } from '../../workflows/conclusion.ts';
-import { wasReset } from '../../workflows/reset.ts';
+import { unlessReset } from '../../workflows/reset.ts';
 import {
   setAttributes,
   answerWhyQuery,
@@ -363,8 +363,9 @@ function skipHeldServers(rollout: RolloutState): void {
 }
 
 /** After a restore or a reset, a server without a start may have been started before. */
-export function skip(target: TargetResult, { outcome, error }: Conclusion): void {
-  const skipped = outcome === 'unknown' || wasReset() ? 'unknown' : 'not_started';
+export function skip(target: TargetResult, conclusion: Conclusion): void {
+  const isKnown = conclusion.outcome !== 'unknown';
+  const { outcome: skipped, error } = unlessReset(isKnown ? { ...conclusion, outcome: 'not_started' } : conclusion);
   target.outcome = skipped;
   target.error = error ?? NOT_BEGUN;
   for (const deployment of target.deployments) deployment.outcome ??= skipped;

@@ -24,7 +24,7 @@ import { labelledBySite, type CommitEvidence } from '../../rules/verdict.ts';
 import { checkSite } from '../../workflows/activity-proxies.ts';
 import type { CheckedOperation, CreateCheck } from '../../workflows/operation/hooks.ts';
 import { plainText } from '../../contract/safe-text.ts';
-import { wasReset } from '../../workflows/reset.ts';
+import { mayHaveSent } from '../../workflows/reset.ts';
 import { sleepUntil, unlessCancelled } from '../../workflows/polling/poll-until.ts';
 
 export function siteChecks(run: RunState): RunCheck {
@@ -188,12 +188,12 @@ async function verifySite(checking: Checking): Promise<Conclusion> {
   const beganMs = Date.now();
   let seen: CheckSeen = { ...NOTHING_SEEN, goodInARow };
   let lost = 0;
-  const wasResetBefore = wasReset();
+  const wasResetBefore = mayHaveSent();
   for (let turn = 0; ; turn += 1) {
     const dueMs = turn === 0 ? beganMs : Math.max(beganMs + turn * aim.intervalMs, Date.now() + 1);
     const answer = await nextRead(checking, seen, dueMs);
     if (operation.cancellation.requested) return cutShort(aim.siteId);
-    if (!wasResetBefore && wasReset()) {
+    if (!wasResetBefore && mayHaveSent()) {
       checking.shown = null;
       const message = `check ${aim.name}: the workflow was reset, so the site may show a later deployment`;
       return decided(checking, { outcome: 'unknown', message });

@@ -4,7 +4,7 @@
  */
 import { allHandlersFinished, CancellationScope, condition } from '@temporalio/workflow';
 import { lockIdOf } from '../../contract/ids.ts';
-import type { Outcome, RunType } from '../../contract/names.ts';
+import type { RunType } from '../../contract/names.ts';
 import { reportedDeployment, type OperatedDeployment } from '../../contract/operation.ts';
 import type { RunInput, RunResult } from '../../contract/run.ts';
 import { definedFields } from '../../contract/plain-object.ts';
@@ -15,7 +15,7 @@ import { endUnchecked, letWorkerCheck, stateOrError } from '../check-worker.ts';
 import { concludeInternal, conclude, endWith, resultOrFailure, worst, type Conclusion } from '../conclusion.ts';
 import { countRun } from '../metrics.ts';
 import type { OperationHooks } from '../operation/hooks.ts';
-import { unlessReset, wasReset } from '../reset.ts';
+import { concludeReset, mayHaveSent, unlessReset } from '../reset.ts';
 import { admit } from './admit.ts';
 import { backUp, renewBackup } from './backup-step.ts';
 import type { RunHooks, RunPart } from './hooks.ts';
@@ -64,11 +64,8 @@ async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: R
     const known = { type, input, cancellation };
     const run = 'error' in checked ? checked : stateOrError(() => createRunState({ ...known, ...checked }, hooks));
     if ('error' in run) return endUnchecked(newRunResult(null), run.error);
-    const ended = await runSteps(run, beganMs, steps).catch(concludeInternal);
-    // A watch sends nothing, also before a reset.
-    const sends = type !== 'watchDeployment';
-    const { outcome, error } = endWith(run.result, sends ? unlessReset(ended) : ended);
-    if (outcome !== null) endPartsNotStarted(run.result, sends && wasReset() ? 'unknown' : 'not_started');
+    const ended = unlessReset(await runSteps(run, beganMs, steps).catch(concludeInternal));
+    const { error } = endWith(run.result, ended.outcome === null ? ended : withOtherParts(run.result, ended));
     for (const check of run.checks) check.ended?.();
     run.setOperation(null);
     run.setPhase('done');
@@ -79,9 +76,17 @@ async function execute(type: RunType, input: RunInput, hooks: RunHooks, steps: R
   });
 }
 
-function endPartsNotStarted({ backup, deployments }: RunResult, outcome: Outcome): void {
-  if (backup?.outcome === 'not_started') backup.outcome = outcome;
-  for (const it of deployments) if (it.outcome === null || it.outcome === 'not_started') it.outcome = outcome;
+/** Gives an outcome to the parts that the run did not start. @returns the conclusion with them */
+function withOtherParts({ backup, deployments }: RunResult, ended: Conclusion): Conclusion {
+  const others = deployments.filter(({ outcome }) => outcome === null || outcome === 'not_started');
+  const isUnknown = (others.length > 0 || backup?.outcome === 'not_started') && mayHaveSent();
+  if (!isUnknown) {
+    for (const part of others) part.outcome = 'not_started';
+    return ended;
+  }
+  if (backup?.outcome === 'not_started') backup.outcome = 'unknown';
+  for (const part of others) Object.assign(part, concludeReset(part.error?.message));
+  return worst([ended, concludeReset(ended.error?.message)]);
 }
 
 async function runSteps(run: RunState, beganMs: number, steps: RunSteps): Promise<Conclusion> {

@@ -65,7 +65,7 @@ const CASES: Case[] = [
     answered: { id: 2 },
     reads: [...Array.from({ length: 27 }, () => is('running', 2)), is('failed', undefined)],
     verdict: 'unknown by transition',
-    error: /shows no id any more, and that has not lasted for the settle time after 30 tries/,
+    error: /no longer shows an id in the same field, and that has not lasted for the settle time after 30 tries/,
   },
   {
     name: 'an answer that has lost the id of the baseline decides once it has lasted',

@@ -4,11 +4,11 @@ import { describe, test } from 'node:test';
 import type { RunInput } from '../../../../src/contract/run.ts';
 import type { RolloutResult } from '../../../../src/features/rollouts/shapes.ts';
 import { fresh } from '../../../support/fresh.ts';
-import { outcomesOf, servers } from '../../../support/rollouts.ts';
+import { outcomesOf, servers, type ServerOfSites } from '../../../support/rollouts.ts';
 import { freezeNow } from '../../stack/freeze-now.ts';
 import { resetToBeginning } from '../../stack/start-again.ts';
-import { inVirtualTime, type VirtualStack } from '../../stack/stack.ts';
-import { begin } from '../rollouts/rollouts-in-flight.ts';
+import { inVirtualTime, MOMENT_MS, type VirtualStack } from '../../stack/stack.ts';
+import { backsUp, begin, hold } from '../rollouts/rollouts-in-flight.ts';
 import { deployPosts } from '../runs/runs-that-wait.ts';
 
 const MINUTE = 60_000;
@@ -53,20 +53,20 @@ describe('after a reset to its beginning', () => {
         assert.deepEqual([outcome, error?.type], ['unknown', 'OutcomeUnknown']);
         assert.match(error?.message ?? '', /was reset,? and may have sent/);
         assert.deepEqual(
-          deployments.map((it) => it.outcome),
-          ['unknown', 'unknown'],
+          deployments.map((it) => [it.outcome, it.error?.type]),
+          Array.from({ length: 2 }, () => ['unknown', 'OutcomeUnknown']),
         );
         for (const siteId of siteIds) assert.equal(deployPosts(stack, siteId), 1);
       }),
     );
 
   test(
-    'a run that is cancelled at once ends cancelled, because it may have deployed before',
+    'a run that is cancelled at once ends unknown, because it may have deployed before',
     inVirtualTime(async (stack) => {
       const { run } = await again(stack, {}, MINUTE);
       stack.cancel(run);
       const { outcome, error, deployments } = await stack.result(run);
-      assert.deepEqual([outcome, error?.type], ['cancelled', 'Cancelled']);
+      assert.deepEqual([outcome, error?.type], ['unknown', 'OutcomeUnknown']);
       assert.deepEqual(
         deployments.map((it) => it.outcome),
         ['unknown', 'unknown'],
@@ -94,6 +94,32 @@ describe('after a reset to its beginning', () => {
       const result = await stack.result<RolloutResult>(resetToBeginning(stack, first));
       assert.deepEqual([result.outcome, result.error?.type], ['unknown', 'OutcomeUnknown']);
       assert.deepEqual(outcomesOf(result), ['unknown', 'unknown']);
+    }),
+  );
+
+  test(
+    'a rollout does not know whether a server that is held now was started',
+    inVirtualTime(async (stack) => {
+      const [first, held] = servers(2) as [ServerOfSites, ServerOfSites];
+      stack.sandbox.script({ server: first.serverId }, { ends: 'never' });
+      const rollout = begin(stack, [first, held], { maxAtOnce: 1 });
+      await backsUp(stack, first.serverId);
+      await hold(stack, rollout, held.serverId);
+      rollout.firstRunId = 'the execution that was reset';
+      stack.world.endWorkers();
+      await stack.forward(MOMENT_MS);
+      stack.world.addWorker();
+      stack.sandbox.finish({ server: first.serverId }, 'completed');
+      const { outcome, error, targets } = await stack.result<RolloutResult>(rollout);
+      assert.deepEqual([outcome, error?.type], ['unknown', 'OutcomeUnknown']);
+      assert.deepEqual(
+        targets.map((it) => [it.outcome, it.error?.type]),
+        [
+          ['completed', undefined],
+          ['unknown', 'OutcomeUnknown'],
+        ],
+      );
+      assert.match(error?.message ?? '', /the workflow was reset, .*; held by event:panel:/);
     }),
   );
 });
