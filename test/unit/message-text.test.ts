@@ -21,6 +21,12 @@ test('a question in a chat has every fact, and names so many sites and how many 
   assert.deepEqual(shown.split('\n'), ['waits', ...facts, 'https://ui']);
 });
 
+test('a question in a chat ends with its whole command, however long the id is', () => {
+  const about = { id: '', about: 'asked' as const, workflowId: '', runId: '', links: { ui: null }, text: '' };
+  const sentence = `${'r'.repeat(200)} waits: \`belay approve ${'r'.repeat(200)} --plan 9f2c1ab4d0e1\``;
+  assert.match(textOf({ kind: 'approval', ...about, sentence }), /--plan 9f2c1ab4d0e1`$/);
+});
+
 test('a question that has every answer it needs says that it continues, not that it waits', () => {
   const rule = { name: 'production', need: 1, proof: 'ssh' as const, from: null };
   const question = { workflowId: 'deploy:1:k', plan: '9f2c1ab4d0e1aa', until: '2026-11-28T04:00:00.000Z' };

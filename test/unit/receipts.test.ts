@@ -185,6 +185,12 @@ describe('a receipt', () => {
       shorter.entries.splice(index, 1);
       assert.notDeepEqual(verifyReceipt(shorter, SIGNERS).problems, [], `without ${index}`);
     }
+    const cut = made();
+    cut.entries.pop();
+    cut.hash = cut.entries.at(-1)!.hash;
+    assert.deepEqual(verifyReceipt(cut, SIGNERS).problems, [
+      'entries: the last one is not the end, so entries were removed',
+    ]);
     const turned = made();
     turned.entries.reverse();
     assert.notDeepEqual(verifyReceipt(turned, SIGNERS).problems, []);

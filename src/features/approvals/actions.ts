@@ -286,7 +286,7 @@ const documentOf = ({ name, wave, rule }: AskedFor) => ({
 
 function linesOf({ rollout }: Planned, asked: readonly AskedFor[]): string[] {
   if (asked.length === 0) return ['approvals: no one is asked'];
-  const start = rollout === null ? 'before the backup' : 'before the first server';
+  const start = rollout === null ? 'before anything begins' : 'before the first server';
   return asked.map(({ name, wave, rule }) => {
     const when = wave === null ? start : `before wave ${plainText(wave)}`;
     return `approvals: ${plainText(name)}, ${ruleText(rule)}, ${when}`;

@@ -72,13 +72,15 @@ export function problemOfAnswer(
   const isPlan = typeof plan === 'string' && plan.length >= PLAN_DIGITS && question.hash.startsWith(plan);
   if (!isPlan)
     return `this is not the plan that is asked about, which begins with ${question.hash.slice(0, PLAN_DIGITS)}`;
-  if (!isLine(by)) return 'by: must be one line of 1 to 200 characters';
-  if (why !== null && !isLine(why)) return 'why, the reason: must be one line of 1 to 200 characters';
+  if (!isLine(by)) return `by: ${NO_LINE}`;
+  if (why !== null && !isLine(why)) return `why, the reason: ${NO_LINE}`;
   if (decision === 'reject' && why === null) return 'why: a rejection needs a reason';
   if (!isProof(answer?.proof)) return 'proof: must be a signature of SSH, a token of GitHub, or none';
   const hasApproved = question.yeses.some((yes) => yes.by === by);
   return decision === 'approve' && hasApproved ? `${by} has approved already: another person must approve` : null;
 }
+
+const NO_LINE = 'must be one line of 1 to 200 characters, without control characters or blanks around it';
 
 const isLine = (text: unknown): text is string =>
   typeof text === 'string' && text !== '' && text.length <= MAX_TEXT && plainText(text) === text;

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import proto from '@temporalio/proto';
 import { Client, type ConnectionLike } from '@temporalio/client';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import {
   NO_WORKER_REMEDY,
   seenOn,
@@ -182,6 +183,16 @@ function keysFinding(path: string): Finding {
 
 const MOST_ASKED = 3;
 
+/** Whether a worker answers does not depend on what, and whether that is encrypted. */
+const UNREAD = {
+  payloadCodecs: [
+    {
+      encode: (payloads: Payload[]) => Promise.resolve(payloads),
+      decode: (payloads: Payload[]) => Promise.resolve(payloads.map(() => defaultPayloadConverter.toPayload(null))),
+    },
+  ],
+};
+
 /**
  * Queries the newest runs in flight, as `status` does.
  *
@@ -191,7 +202,7 @@ async function findSilentRun(
   connection: ConnectionLike,
   { namespace, taskQueue }: Pick<Session, 'namespace' | 'taskQueue'>,
 ): Promise<string | null> {
-  const client = new Client({ connection, namespace, interceptors: ASKS_AGAIN });
+  const client = new Client({ connection, namespace, dataConverter: UNREAD, interceptors: ASKS_AGAIN });
   const asked = await firstListed(client, `${runsAndRolloutsOn(taskQueue)} AND ${RUNNING}`, MOST_ASKED);
   const answered = await Promise.all(
     asked.map(({ workflowId, runId }) =>

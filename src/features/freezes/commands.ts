@@ -28,7 +28,7 @@ function freezeCommand(): Command {
       new Option('--for <duration>', 'how long it lasts, at most 92d').argParser(durationWithin(LIMITS.freezeMs)),
     )
     .addOption(reason('why; shown to everyone whose deployment it stops'))
-    .option('--no-override', 'let no run be let off with --override-freeze')
+    .option('--no-override', 'never let a run off with --override-freeze')
     .option('--backups', 'hold back backups as well')
     .option('--extend', 'replace a freeze of the same scope that ends earlier')
     .addOption(by())

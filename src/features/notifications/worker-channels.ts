@@ -102,7 +102,7 @@ export const textOf = (notification: Notification, outside: Escape = slackText):
 
 /** The last line is the link, if there is one. */
 function linesOf(notification: Notification, escape: Escape): string[] {
-  const outside = (text: string) => escape(withOwnCommand(text));
+  const outside: Escape = (text, most) => escape(withOwnCommand(text), most);
   if (notification.kind === 'event') return [eventText(notification, outside)];
   if (notification.kind === 'approval') return approvalText(notification, outside);
   return notification.kind === 'run' ? runText(notification, outside) : rolloutText(notification, outside);
@@ -157,9 +157,12 @@ function commandsFor({ outcome, phase, workflowId }: RolloutResult, outside: Esc
   return outcome === null ? [] : [command('retry')];
 }
 
+/** The sentence ends with a command, which people copy. */
+const MAX_SENTENCE = 1_000;
+
 function approvalText({ sentence, text, links }: ApprovalNotice, outside: Escape): string[] {
   const lines = text.split('\n').filter((line) => line !== '');
-  return [sentence, ...lines].map(outside).concat(links.ui ?? []);
+  return [outside(sentence, MAX_SENTENCE), ...lines.map((it) => outside(it)), ...(links.ui === null ? [] : [links.ui])];
 }
 
 interface Message {
@@ -180,7 +183,8 @@ function message({ head, reason, parts, leftOut, link, commands = [] }: Message,
 
 /* Makes text from outside safe in each kind of chat: no mention, no link, no markup. Pure. */
 
-type Escape = (text: string) => string;
+/** @param most how many characters are left of the text. Default: that of `plainText` */
+type Escape = (text: string, most?: number) => string;
 
 const ZERO_WIDTH = '\u200b';
 
@@ -188,14 +192,14 @@ const ZERO_WIDTH = '\u200b';
  * Escapes Slack's three control characters, so that `<!channel>` is plain text. A zero-width space breaks the mentions
  * and links of chats that take Markdown.
  */
-function slackText(text: string): string {
-  const escaped = plainText(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+function slackText(text: string, most?: number): string {
+  const escaped = plainText(text, most).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return escaped.replace(/@|\](?=\()/g, (it) => (it === '@' ? `@${ZERO_WIDTH}` : `${it}${ZERO_WIDTH}`));
 }
 
 /** A backslash disarms each sign of Discord's Markdown, including mentions and timestamps. */
-function discordText(text: string): string {
-  return plainText(text)
+function discordText(text: string, most?: number): string {
+  return plainText(text, most)
     .replaceAll(/[\\*_~`|>#[\]()<:-]/g, String.raw`\$&`)
     .replaceAll('@', `@${ZERO_WIDTH}`);
 }
@@ -203,8 +207,8 @@ function discordText(text: string): string {
 /**
  * Adaptive Cards do not read a text run as Markdown, so only the functions of templates and dates have to be broken up.
  */
-function cardText(text: string): string {
-  return plainText(text)
+function cardText(text: string, most?: number): string {
+  return plainText(text, most)
     .replaceAll(/(?<=[{$])\{|(?<=\$)\(/g, `${ZERO_WIDTH}$&`)
     .replaceAll('@', `@${ZERO_WIDTH}`);
 }

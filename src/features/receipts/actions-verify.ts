@@ -38,6 +38,7 @@ function problemsOfChain({ entries, hash, workflowId, runId }: Receipt): string[
     previous = it.hash;
   }
   if (hash !== previous) problems.push('hash: it is not that of the last entry');
+  if (entries.at(-1)?.what !== 'end') problems.push('entries: the last one is not the end, so entries were removed');
   const { facts } = entries[0] as ReceiptEntry;
   if (facts['workflowId'] !== workflowId || facts['runId'] !== runId)
     problems.push('workflowId or runId: they are not those of the request');

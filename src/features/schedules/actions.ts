@@ -137,7 +137,7 @@ function frozenLines({ scheduleId, timeZone, frozen }: Outlook): string[] {
 function approvalLines({ scheduleId, approvals }: Outlook): string[] {
   if (approvals.length === 0) return [];
   const asked = approvals.map((it) => plainText(it)).join(', ');
-  return [`  ${scheduleId}: every firing waits for people (${asked}), and no one may be awake`];
+  return [`  ${scheduleId}: every firing waits for people (${asked}), and perhaps nobody is awake`];
 }
 
 function summaryOf(changes: ScheduleChange[], applied: boolean): string {

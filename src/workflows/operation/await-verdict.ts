@@ -191,7 +191,9 @@ function concludeExhausted(
   if (standing === 'before' || standing === 'kept')
     return unknown(`the service shows the id of the deployment before ${state}; ${ID_FIELD_REMEDY}`);
   if (hasLostIdsTooEarly(context, seen, reading, Date.now()))
-    return unknown(`the service no longer shows an id in the same field, and that has not lasted for the settle time ${state}`);
+    return unknown(
+      `the service no longer shows an id in the same field, and that has not lasted for the settle time ${state}`,
+    );
   if (evidence !== null) return unknown(`no better evidence than "${evidence}" ${state}`);
   if (standing === 'third') return unknown(`the service shows an id that its answer to the request had not ${state}`);
   if (baseline === null)

@@ -245,11 +245,15 @@ describe('a run with encryption', () => {
     );
     await before.stop();
     await addWorker(changing, 'belay', place.sandbox.url, {}, { encryption: encryptionOf(place.keysFile, true) });
+    const accepting = { ...place.withKeys, BELAY_CODEC_ACCEPT_PLAIN: '1' };
+    // The run began in plain text, and its worker answers encrypted.
+    const doctor = await place.belay('changing', accepting, 'doctor');
+    assert.match(doctor.stdout, /^ok +worker: /m);
     place.sandbox.finish({ site: 'changing-site' }, 'completed');
     const wait = ['wait', workflowId, '--json'];
     const strict = await place.belay('changing', place.withKeys, ...wait);
     assert.match(strict.json().error?.message ?? '', /not encrypted: set BELAY_CODEC_ACCEPT_PLAIN=1/);
-    const waited = await place.belay('changing', { ...place.withKeys, BELAY_CODEC_ACCEPT_PLAIN: '1' }, ...wait);
+    const waited = await place.belay('changing', accepting, ...wait);
     assert.equal(waited.json().outcome, 'completed', waited.stderr);
     const [first, last] = [
       (await eventsOf('changing', workflowId))[0],
