@@ -116,7 +116,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   },
   {
     rule: 'a change that was taken back is a trace once it is shown again',
-    changes: [change(VERDICT, "before?.doubt === 'taken_back' ? 'taken_back' : null", 'null')],
+    changes: [change(VERDICT, "before?.doubt === 'taken_back' ? 'taken_back' : doubtOfIds", 'doubtOfIds')],
     test: sim('rules/verdicts/evidence', 'also if it is shown again'),
   },
   {
@@ -324,7 +324,7 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'a reset during a check is not noticed',
     changes: [change('features/site-checks/check.ts', '!wasResetBefore && mayHaveSent()', 'false')],
-    test: sim('rules/verdicts/reset-deployments', 'if a later one may show the expected commit there'),
+    test: sim('rules/verdicts/reset-deployments', 'is not judged by the page if a later one may show'),
   },
   {
     rule: 'a run that was reset ends as not started',
@@ -334,16 +334,19 @@ export const WRONG_VERDICTS: TestedMutant[] = [
   {
     rule: 'the end of an earlier deployment counts as ours because it was in progress before the request',
     changes: [change(VERDICT, "last?.state !== 'in_progress' &&", 'true &&')],
-    test: sim('rules/verdicts/earlier-ids', 'if nothing is ever shown of ours'),
+    test: sim(
+      'rules/verdicts/earlier-ids',
+      'does not end a wait with the end of a deployment that was in progress before',
+    ),
   },
   {
     rule: 'an id in any field stands for that of ours',
     changes: [change(VERDICT, '!fields.some((it) => shown.includes(it))', 'fields.length === 0')],
-    test: sim('rules/verdicts/lost-ids', 'if its id is in another field than ours'),
+    test: sim('rules/verdicts/lost-ids', 'its id is in another field than ours'),
   },
   {
     rule: 'one answer without an id is a trace',
     changes: [change(VERDICT, "? 'no_id' : null", '? null : null')],
-    test: sim('rules/verdicts/lost-ids', 'if an older one follows'),
+    test: sim('rules/verdicts/lost-ids', 'is no trace of a request without effect if'),
   },
 ];

@@ -45,7 +45,7 @@ export const SLOW: readonly Group[] = [
   { name: 'package', folders: ['package'], onLinux: true, withoutTemporal: true },
   ...FOLDERS,
   { name: 'recipe of a policy', folders: ['recipe'], withoutTemporal: true },
-  { name: 'virtual time: plays, yardstick', folders: ['sim/parts', 'sim/yardstick'], withoutTemporal: true },
+  { name: 'virtual time: plays', folders: ['sim/parts'], withoutTemporal: true },
 ];
 
 /** After them, two at a time, because some use much memory. The disasters come first: they wait most of the time. */
