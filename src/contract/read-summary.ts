@@ -31,7 +31,7 @@ const SUMMARY =
 /**
  * Parses the summary of a timer.
  *
- * @param kind of an operation whose own reads have no prefix
+ * @param kind what is read if the summary has no prefix
  * @returns null for other summaries
  */
 export function readOfSummary(summary: string, kind: 'backup' | 'deployment'): Omit<Read, 'nextReadAt'> | null {

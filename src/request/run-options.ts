@@ -35,7 +35,7 @@ interface RowOf<P extends RunOptionPath = RunOptionPath> {
   /** A smaller number counts as this one. */
   atLeast?: number;
   conflicts?: RunOptionPath;
-  /** False if the option changes nothing that the run does, so that a key does not compare it as part of the plan. */
+  /** False if it is no part of the plan that a key compares, because the run does the same without it. */
   isPlanned?: false;
   /** Why a rollout does not take the option for the runs of its servers, as the end of a message. */
   notInRollout?: string;

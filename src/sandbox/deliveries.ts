@@ -20,6 +20,7 @@ export function createDeliveries(lifetime: Lifetime) {
   const list: Delivery[] = [];
   const faults = createFaultQueue<DeliveryFault>();
   const endpoints = new Map<string, Endpoint>();
+  /** What a `defer` fault holds back until the first attempt of the next event, so that it arrives out of order. */
   const deferred = new Map<Endpoint, Delivery[]>();
 
   /** @returns the shortest pause before the next attempt; null if there is nothing left to do */
@@ -31,10 +32,10 @@ export function createDeliveries(lifetime: Lifetime) {
     return made.wrong === null ? null : retryAfterMs;
   }
 
-  async function deliver(endpoint: Endpoint, delivery: Delivery, dueMs: number, behind: Delivery[]): Promise<void> {
+  async function deliver(endpoint: Endpoint, delivery: Delivery, dueMs: number, heldBack: Delivery[]): Promise<void> {
     await lifetime.until(dueMs);
     let pauseMs = await tryOnce(endpoint, delivery);
-    for (const next of behind) void deliver(endpoint, next, 0, []);
+    for (const next of heldBack) void deliver(endpoint, next, 0, []);
     for (const delayMs of endpoint.retryDelaysMs) {
       if (pauseMs === null) return;
       await lifetime.until(Date.now() + Math.max(delayMs, pauseMs));

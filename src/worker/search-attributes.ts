@@ -80,7 +80,7 @@ export async function findAttributes(connection: ConnectionLike, namespace: stri
   }
 }
 
-/** Temporal Cloud serves such calls to nobody. */
+/** Temporal Cloud serves no operator's calls. */
 export const isWithheld = (error: unknown): boolean =>
   isDenied(error) || codeOf(grpcCause(error)) === GRPC.unimplemented;
 
@@ -98,7 +98,7 @@ export async function prepareAttributes(
     const problem = await registerSearchAttributes(connection, place);
     return { ready: { use: problem === null, problem } };
   } catch (error) {
-    // Without them until its next start, the worker's runs would be found by no search.
+    // A worker decides once. If it started without them, searches would miss its runs until its next start.
     return { problem: `Temporal does not tell which search attributes exist: ${messageOf(error)}` };
   }
 }

@@ -32,7 +32,8 @@ export type Proven = (atMs: number) => string;
 /**
  * Reads the signers again, so that a removed key no longer counts.
  *
- * @returns a function that judges an answer. Both throw an Error if the signers or GitHub's keys cannot be read
+ * @returns a function that judges an answer. Both throw an Error if the signers or GitHub's keys cannot be read. What it
+ * returns is asked for the proof when the answer counts, and throws an ApprovalError if it proves nothing then.
  */
 export async function proverOf(
   approval: PolicyApproval,
@@ -49,7 +50,7 @@ export async function proverOf(
       if (proof.kind !== 'github') return refusing('it needs a job of GitHub: `belay approve --github`');
       const use = { gate: github, audience: audienceOf(planHash(plan), decision), actor: by };
       // The token has expired by the time the request is sent, so it is judged as of the time of the answer.
-      return verifyToken(proof.token, use, givenMs).then((job) => () => job, refuseIfFinal);
+      return verifyToken(proof.token, use, givenMs).then((job) => () => job, refusedLater);
     }
     if (rule.proof === 'none') return () => NOT_PROVEN;
     if (proof.kind !== 'ssh') return refusing(`${rule.name} needs a signature of SSH`);
@@ -59,9 +60,10 @@ export async function proverOf(
   };
 }
 
-const refusing = (message: string) => refuseIfFinal(new ApprovalError(message));
+const refusing = (message: string) => refusedLater(new ApprovalError(message));
 
-function refuseIfFinal(error: unknown): Proven {
+/** Keeps an ApprovalError until the proof is asked for, and throws any other error now. */
+function refusedLater(error: unknown): Proven {
   if (!(error instanceof ApprovalError)) throw error;
   return () => {
     throw error;
@@ -153,7 +155,7 @@ function gateOf({ proof }: ApprovalConfig): GitHubGate | null {
   return { repositoryId: String(repository), environment, issuer };
 }
 
-/* A worker starts only if its questions can be answered. */
+/* A worker starts only if enough people can give each of its approvals. */
 
 /** @throws ConfigError for a file of signers that cannot be used, or that names too few signers */
 export async function requireSigners(configuration: Configuration): Promise<void> {

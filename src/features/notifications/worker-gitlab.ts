@@ -54,7 +54,7 @@ export interface GitlabPlace {
  * GitLab stores nothing that shows whose a deployment is. So Belay notes the newest deployment before it makes its own;
  * if the answer is lost, only a later deployment of this commit can be its own.
  *
- * @returns what to note; `isTaken` is false if it has to be called again
+ * @returns what to note; `isTaken` is false if nothing was reported yet, so that it has to be called once more
  */
 export async function reportGitlabDeployment(
   report: RepositoryReport,
@@ -77,6 +77,7 @@ interface Deployment {
   id: number;
   sha: string;
   status: string;
+  /** A job of GitLab made it, so it is not Belay's. */
   isOfJob: boolean;
 }
 

@@ -79,7 +79,7 @@ export function nextSpan(recurrence: Recurrence, occurrences: Occurrences, after
   return null;
 }
 
-/** True if a span begins before the previous one has ended, so that the recurrence never ends. */
+/** True if a span begins before the previous one has ended, or just then, so that the two are one. */
 export function overlapsItself({ times, lastsMs }: Pick<Recurrence, 'times' | 'lastsMs'>): boolean {
   let lastMs = -Infinity;
   for (let day = 0; day < DAYS_IN_CYCLE; day += 1) {

@@ -24,7 +24,10 @@ export function startProblem(type: RunType | undefined, input: RunInput, key: st
 
 /* Adds what CI knows about a job as notes. */
 
-/** Returns the given notes, and the facts that fit beside them. A fact replaces only an empty note, and none is cut. */
+/**
+ * Returns the given notes, and the facts that fit beside them. A fact replaces only an empty note. It is left out if it does
+ * not fit whole.
+ */
 export function withFacts(
   given: Record<string, string> | undefined,
   facts: Readonly<Record<string, string>>,

@@ -284,7 +284,10 @@ approvals: { production: { proof: none } }
       /belay:frozen:nightly: at \S+ 02:00 it is frozen by "stock" .*, and 30 more of the next firings/,
     );
     assert.match(stdout, /^ {2}belay:frozen:nightly: next (\d{4}-\d\d-\d\d 02:00(, )?){3} \(UTC\)$/m);
-    assert.match(stdout, /belay:frozen:nightly: every firing waits for people \(production\), and perhaps nobody is awake/);
+    assert.match(
+      stdout,
+      /belay:frozen:nightly: every firing waits for people \(production\), and perhaps nobody is awake/,
+    );
   });
 });
 
