@@ -50,40 +50,42 @@ export async function awaitResult<R extends Shown>(
   const { signal } = options;
   if (signal !== undefined && !(signal instanceof AbortSignal))
     throw new BelayError('Usage', 'signal: is not an AbortSignal');
-  const { ids, handle } = awaited;
+  const { ids, handle, describe, knownOf } = awaited;
   const { workflowId } = handle;
   /** What Temporal's record has shown, for results without an answer of the run itself. */
   let known = ids;
   let lostSinceMs: number | null = null;
   let wasAllowed = false;
-  const describe = async () => {
-    known = awaited.knownOf(await awaited.describe());
+  const look = async () => {
+    known = knownOf(await describe());
     lostSinceMs = null;
     wasAllowed = true;
   };
   const shown = (result: R): R => withLink(session, { ...result, attached: ids.attached });
+  const error: Awaited<R>['error'] = (type, message, result) => awaited.error(type, message, shown(result));
+  const ended = { ...awaited, error };
   for (;;) {
     const isStopped = () => signal?.aborted === true;
-    if (isStopped()) throw await stopped(awaited, known, shown);
+    if (isStopped()) throw await stopped(ended, known);
     try {
-      return shown(await poll<R>(session, handle, describe, signal));
-    } catch (error) {
-      if (error instanceof WorkflowFailedError) throw await failed(session, awaited, error, known, shown);
-      if (isStopped()) throw await stopped(awaited, known, shown);
+      return shown(await poll<R>(session, handle, look, signal));
+    } catch (cause) {
+      if (cause instanceof WorkflowFailedError) throw await failed(session, ended, cause, known);
+      if (isStopped()) throw await stopped(ended, known);
       // A repeated call carries the API key of its first attempt, which may have been replaced since.
-      const isDeniedNow = wasAllowed && isDenied(error);
-      const isTemporary = isDeniedNow || isUnreachable(error) || isLimited(error);
-      if (!isTemporary) throw toBelayError(error, `wait for ${workflowId}`);
+      const isDeniedNow = wasAllowed && isDenied(cause);
+      const isTemporary = isDeniedNow || isUnreachable(cause) || isLimited(cause);
+      if (!isTemporary) throw toBelayError(cause, `wait for ${workflowId}`);
       // Someone may set the clock of the machine, and while it is suspended, it waits for no answer.
       const nowMs = performance.now();
       // If Temporal answers, a long poll timed out, and there is no outage.
       const isLost = isDeniedNow || !(await isAnswering(session.client.connection));
       lostSinceMs = isLost ? (lostSinceMs ?? nowMs) : null;
       if (lostSinceMs !== null && nowMs - lostSinceMs > TIMING.client.outageMs) {
-        if (isDeniedNow) throw toBelayError(error, `wait for ${workflowId}`);
+        if (isDeniedNow) throw toBelayError(cause, `wait for ${workflowId}`);
         const resume = `nothing was cancelled, wait again with \`belay wait ${shellWord(workflowId)}\``;
         const message = `Temporal has not answered for a minute; ${resume}`;
-        throw awaited.error('TemporalUnreachable', message, shown(known));
+        throw error('TemporalUnreachable', message, known);
       }
       if (lostSinceMs !== null) await new Promise((resolve) => setTimeout(resolve, TIMING.client.reconnectPauseMs));
     }
@@ -96,25 +98,20 @@ async function failed<R extends Shown>(
   { what, readFailed, resultOf, error }: Awaited<R>,
   failure: WorkflowFailedError,
   known: R,
-  shown: (result: R) => R,
 ): Promise<BelayError> {
   const read = soon(session, `read the ${what}`, () => readFailed(failure));
   const result = await read.catch(() => resultOf(failure, known));
   const { type, message } = result.error ?? { type: 'Internal', message: `the ${what} failed without a reason` };
-  return error(type, message, shown(result));
+  return error(type, message, result);
 }
 
 /** A caller that stops waiting gets no verdict, even if the run or rollout has ended meanwhile. */
-async function stopped<R extends Shown>(
-  { what, handle, status, error }: Awaited<R>,
-  known: R,
-  shown: (result: R) => R,
-): Promise<BelayError> {
+async function stopped<R extends Shown>({ what, handle, status, error }: Awaited<R>, known: R): Promise<BelayError> {
   const last = await inTime(status());
   const continues = last !== null && last.contact !== 'closed';
   const again = `wait again with \`belay wait ${shellWord(handle.workflowId)}\``;
   const message = `stopped waiting${continues ? `, the ${what} continues` : ''}; ${again}`;
-  return error('StoppedWaiting', message, shown(continues ? last.result : known));
+  return error('StoppedWaiting', message, continues ? last.result : known);
 }
 
 /** Use this for calls that Temporal answers at once or not at all. */
@@ -143,12 +140,12 @@ export const cancelOpen = (
 async function poll<R>(
   { client }: Session,
   handle: WorkflowHandle,
-  describe: () => Promise<void>,
+  look: () => Promise<void>,
   signal?: AbortSignal,
 ): Promise<R> {
   const result = () =>
     client.withDeadline(Date.now() + TIMING.client.longPollMs, async () => {
-      await describe();
+      await look();
       return (await handle.result()) as R;
     });
   if (signal === undefined) return result();
